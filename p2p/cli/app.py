@@ -168,6 +168,11 @@ class Commands(LazyGroup):
             "Measure p2p itself: speed, confinement, presets, learners, statistics, and how often its judges are "
             "right.",
         ),
+        LazyCommand(
+            "web",
+            "p2p.cli.web:web",
+            "Serve sessions, trainings and verdicts to a browser on this machine, and as REST.",
+        ),
         LazyCommand("models", "p2p.cli.models:models", "Language models on this machine, served by vLLM."),
         LazyCommand(
             "clusters",

@@ -15,11 +15,12 @@ from p2p.cli.lazy import LazyCommand
 from p2p.cli.remedies import COMMANDS
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.remedies import Remedy, end_of, remedies_in, reworded, reworded_data
+from p2p.web.remedies import REQUESTS
 from p2p_mcp.remedies import TOOLS as TOOL_WORDS
 from p2p_mcp.tools import TOOLS
 
 ROOT = Path(p2p.__file__).parent
-FRONT_ENDS = ("cli", "api", "executor")
+FRONT_ENDS = ("cli", "api", "executor", "web", "http_server")
 NOT_SAID = ("deaths.py",)
 """Writes the table of docs/ about the command `p2p resume`."""
 OTHER_PROGRAMS = ("pip ", "kubectl ", "scontrol ")
@@ -29,7 +30,9 @@ COMMAND = re.compile(rf"\bp2p ({'|'.join(NAMES)})\b|(?<!-)--[a-z][a-z-]+ (?:[A-Z
 CALLED = re.compile(rf"\b({'|'.join(tool.function.__name__ for tool in TOOLS)})\b")
 
 
-@pytest.mark.parametrize("words", [COMMANDS, TOOL_WORDS, CALLS], ids=["commands", "tools", "calls"])
+@pytest.mark.parametrize(
+    "words", [COMMANDS, TOOL_WORDS, CALLS, REQUESTS], ids=["commands", "tools", "calls", "requests"]
+)
 def test_every_front_end_words_every_remedy(words: Mapping[Remedy, str]) -> None:
     assert set(words) == set(Remedy)
     for remedy in Remedy:

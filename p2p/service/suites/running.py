@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pydantic import ValidationError
 
 import p2p
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, JobLost
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, JobLost, UnknownName
 from p2p.contracts.job import JobSpec
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session, SessionStatus
@@ -59,6 +59,17 @@ PACKAGES = ("mujoco", "numpy", "gymnasium")
 def known_suites() -> tuple[str, ...]:
     """Names of the suites that come with p2p."""
     return shipped_suites()
+
+
+def shipped_suite(name: str) -> Suite:
+    """A suite that comes with p2p.
+
+    Raises:
+        UnknownName: there is none of this name.
+    """
+    if name not in shipped_suites():
+        raise UnknownName("suite", name, shipped_suites())
+    return load_suite(name)
 
 
 def new_suite_run(**fields: object) -> NewSuiteRun:

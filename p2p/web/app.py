@@ -1,0 +1,64 @@
+"""The application: routes and pages over one workspace, behind the gate."""
+
+import warnings
+
+from fastapi import Depends, FastAPI
+from pydantic.warnings import UnsupportedFieldAttributeWarning
+from starlette.types import ASGIApp
+
+import p2p
+from p2p.contracts.base import build_contracts
+from p2p.http_server.host_names import HostNames
+from p2p.http_server.listening import BODY_S
+from p2p.service.workspace import Workspace
+from p2p.web import problems
+from p2p.web.answers import Answers
+from p2p.web.gate import Gate
+from p2p.web.pages import pages
+from p2p.web.problems import MEDIA_TYPE, Problem
+from p2p.web.routes import ROUTERS
+from p2p.web.sharing import Curtain, admit
+from p2p.web.visitors import Keys
+
+LONGEST_BODY = 1 << 20
+"""[bytes]."""
+
+
+def web_app(ws: Workspace) -> FastAPI:
+    """Routes and pages over a workspace, for whoever asks: `guarded` puts the gate before it."""
+    said = {"description": "What is wrong, and what to do.", "model": Problem, "content": {MEDIA_TYPE: {}}}
+    app = FastAPI(
+        title="p2p",
+        version=p2p.__version__,
+        description="One sentence in, a trained and judged policy out.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        dependencies=[Depends(admit)],
+        responses={"4XX": said},
+        strict_content_type=True,
+    )
+    app.state.workspace = ws
+    problems.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.include_router(pages.router)
+    with warnings.catch_warnings():  # FastAPI keeps this one back where it expects it, and contracts are built later
+        warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
+        app.openapi()
+    build_contracts()  # now: two threads that use one for the first time break it
+    return app
+
+
+def guarded(app: FastAPI, names: HostNames, keys: Keys, longest: int = LONGEST_BODY) -> ASGIApp:
+    """An application behind the gate.
+
+    Args:
+        app: What answers.
+        names: Hosts that requests may be sent to.
+        keys: Who may send them.
+        longest: Longest body [bytes].
+    """
+    ws: Workspace = app.state.workspace
+    curtain = Curtain([name for node in ws.node_store.all().values() for name in (node.name, node.host)])
+    return Gate(Answers(app, curtain), names, keys, longest, BODY_S)

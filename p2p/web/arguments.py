@@ -1,0 +1,62 @@
+"""Arguments that many routes share."""
+
+import re
+from typing import Annotated
+
+from fastapi import Depends, Path, Query, Request
+
+from p2p.contracts.errors import UnknownName
+from p2p.service.sessions.keeping import session_called
+from p2p.service.workspace import Workspace
+
+_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_ITERATION = re.compile(r"(?:iter_)?([1-9][0-9]{0,3})")
+
+
+def workspace(request: Request) -> Workspace:
+    """The workspace that the application was built over."""
+    found = request.app.state.workspace
+    assert isinstance(found, Workspace)
+    return found
+
+
+Ws = Annotated[Workspace, Depends(workspace)]
+
+
+def session_of(ws: Ws, session_id: Annotated[str, Path(description="Id or alias of a session.")]) -> str:
+    """Id of the session that an address names.
+
+    Raises:
+        UnknownName: nothing can be called so.
+    """
+    if not _ID.fullmatch(session_id):
+        raise UnknownName("session", session_id[:80], [])
+    return session_called(ws, session_id)
+
+
+def number_of(iteration_id: Annotated[str, Path(description="`iter_3` or `3`.")]) -> int:
+    """Number of the iteration that an address names.
+
+    Raises:
+        UnknownName: it is no number.
+    """
+    found = _ITERATION.fullmatch(iteration_id)
+    if found is None:
+        raise UnknownName("iteration", iteration_id[:80], [])
+    return int(found[1])
+
+
+def globally(ws: Ws, iteration_id: Annotated[str, Path(description="`<session>.iter_3`.")]) -> tuple[str, int]:
+    """Session and number of an iteration that is named by itself.
+
+    Raises:
+        UnknownName: nothing can be called so.
+    """
+    session, _, number = iteration_id.partition(".")
+    return session_of(ws, session), number_of(number)
+
+
+SessionId = Annotated[str, Depends(session_of)]
+Number = Annotated[int, Depends(number_of)]
+GlobalId = Annotated[tuple[str, int], Depends(globally)]
+Version = Annotated[str | None, Query(alias="v", description="ETag of the file; where it is right, it never changes.")]

@@ -1,0 +1,1 @@
+"""The pages: templates, and the static files they need."""

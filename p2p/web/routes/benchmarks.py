@@ -1,0 +1,65 @@
+"""Runs of suites: sentences with exams, their stages and gates."""
+
+from fastapi import APIRouter
+
+from p2p.contracts.suite import SuiteRunView
+from p2p.service.suites.results import list_suite_runs, view_suite_run
+from p2p.service.suites.running import (
+    known_suites,
+    resume_suite_run,
+    shipped_suite,
+    start_suite_run,
+    stop_suite_run,
+)
+from p2p.web.arguments import Ws
+from p2p.web.schemas import (
+    BenchmarkOptions,
+    BenchmarkSummary,
+    Stopped,
+    SuiteOption,
+    SuiteRunRequest,
+    SuiteRunResume,
+    SuiteRunStarted,
+)
+from p2p.web.sharing import SHARED
+
+router = APIRouter(prefix="/api/benchmarks", tags=["benchmarks"])
+AS_IT_WAS = SuiteRunResume()
+
+
+@router.get("/options", openapi_extra=SHARED)
+def options() -> BenchmarkOptions:
+    """Suites that come with p2p, and what there is to choose in each."""
+    return BenchmarkOptions(suites=tuple(SuiteOption.of(shipped_suite(name)) for name in known_suites()))
+
+
+@router.post("", status_code=201)
+def start(ws: Ws, request: SuiteRunRequest) -> SuiteRunStarted:
+    """Begin a run of a suite, or go on with the one of that name."""
+    shipped_suite(request.suite)  # a path would be read as a file
+    return SuiteRunStarted(benchmark_id=start_suite_run(ws, request.suite, request.asked()).run.name)
+
+
+@router.get("", openapi_extra=SHARED)
+def runs(ws: Ws) -> tuple[BenchmarkSummary, ...]:
+    """Every run, newest first."""
+    return tuple(BenchmarkSummary.of(view) for view in list_suite_runs(ws))
+
+
+@router.get("/{benchmark_id}", openapi_extra=SHARED)
+def one(ws: Ws, benchmark_id: str) -> SuiteRunView:
+    """A run with its stages and the results of its sessions."""
+    return view_suite_run(ws, benchmark_id)
+
+
+@router.post("/{benchmark_id}/stop")
+def stop(ws: Ws, benchmark_id: str) -> Stopped:
+    """Stop it and the trainings of its sessions; it can be gone on with."""
+    view = stop_suite_run(ws, benchmark_id)
+    return Stopped(stopped=view.state != "running", detail=f"{benchmark_id} is {view.state}.")
+
+
+@router.post("/{benchmark_id}/resume")
+def resume(ws: Ws, benchmark_id: str, request: SuiteRunResume = AS_IT_WAS) -> SuiteRunView:
+    """Go on with a run that was stopped or killed, or whose gate failed."""
+    return resume_suite_run(ws, benchmark_id, **request.model_dump())

@@ -1,0 +1,49 @@
+"""Environments, and what a sentence would be judged by in one."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.intent import Preview, Understanding
+from p2p.contracts.session import NewSession
+from p2p.contracts.training import TrainConfig
+from p2p.service.rewards.criteria import understand
+from p2p.service.sessions.lifecycle import preview
+from p2p.service.training.environments import default_config, describe_environment, list_environments
+from p2p.web.arguments import Ws
+from p2p.web.schemas import EnvInfo, Sentence
+from p2p.web.sharing import SHARED
+
+router = APIRouter(prefix="/api", tags=["environments"])
+
+
+@router.get("/envs", openapi_extra=SHARED)
+def environments() -> tuple[EnvInfo, ...]:
+    """What can be trained on."""
+    return tuple(EnvInfo.of(spec) for spec in list_environments())
+
+
+@router.get("/envs/{env_id}", openapi_extra=SHARED)
+def environment(ws: Ws, env_id: str) -> EnvSpec:
+    """All that is known of one."""
+    return describe_environment(ws, env_id)
+
+
+@router.get("/defaults")
+def defaults(env: Annotated[str, Query(max_length=100)] = NewSession().env_id) -> dict[str, Any]:
+    """What a session has where nothing is said, and a training's configuration in an environment."""
+    config: TrainConfig = default_config(env)
+    return {"session": NewSession(env_id=env).model_dump(mode="json"), "config": config.model_dump(mode="json")}
+
+
+@router.post("/elaborate-intent")
+def elaborate(ws: Ws, request: Sentence) -> Understanding:
+    """What a sentence would be judged by; nothing is kept."""
+    return understand(ws, request.prompt, request.env_id)
+
+
+@router.post("/preview")
+def previewed(ws: Ws, request: NewSession) -> Preview:
+    """What a session would be judged by, how it would be trained, and about how long; nothing is kept."""
+    return preview(ws, request)

@@ -1,0 +1,330 @@
+"""Bodies and answers that are put together for this front end; all others are contracts as they are.
+
+Every field that a contract has too is derived from it, so that bounds and defaults are written once.
+"""
+
+from typing import Any
+
+from pydantic import Field
+
+from p2p.contracts.base import Contract
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.intent import Criterion
+from p2p.contracts.iteration import IterationView
+from p2p.contracts.metadata import EntityMetadata
+from p2p.contracts.preference import ComparedPolicy
+from p2p.contracts.session import ExtendSession, MetadataChange, NewSession, SessionView
+from p2p.contracts.spending import Caps
+from p2p.contracts.status import SessionStatus
+from p2p.contracts.suite import NewSuiteRun, RunState, Suite, SuiteRunView, Tally
+from p2p.contracts.work import NewExport
+
+
+class SessionRequest(NewSession):
+    """A session to begin."""
+
+    reward: str | None = Field(default=None, max_length=200_000)
+    """Source of a reward to train instead of writing one; it is trained once."""
+    criteria: tuple[Criterion, ...] | None = None
+    """What it is judged by; None has them derived from the sentence."""
+    episode_s: float | None = Field(default=None, gt=0)
+    """With `criteria`: length of an episode [s]."""
+    start: bool = True
+    """Whether it is driven at once."""
+
+    def asked(self) -> NewSession:
+        """The request without what is this front end's."""
+        return NewSession.model_validate(self.model_dump(include=set(NewSession.model_fields)))
+
+
+class SessionStarted(Contract):
+    """A session that was begun."""
+
+    session_id: str
+    status: SessionStatus
+    job_id: str | None
+    """Of its driver; None where it was not started."""
+
+
+class Stopped(Contract):
+    """What became of something that was to be ended, thrown away or brought back."""
+
+    stopped: bool
+    """Whether it is at rest now."""
+    detail: str
+
+
+class Edit(MetadataChange):
+    """Changes to alias, star and tags; None keeps a field."""
+
+    tags: tuple[str, ...] | None = None
+    """All tags that it is to have; `add_tags` and `remove_tags` change some."""
+
+    def change(self, present: EntityMetadata) -> MetadataChange:
+        """As the service takes it."""
+        added, removed = self.add_tags, self.remove_tags
+        if self.tags is not None:
+            added = (*added, *self.tags)
+            removed = (*removed, *(tag for tag in present.tags if tag not in self.tags))
+        return MetadataChange(alias=self.alias, starred=self.starred, add_tags=added, remove_tags=removed)
+
+
+class ResumeRequest(Contract):
+    """How a session goes on."""
+
+    max_iterations: int | None = Field(default=None, ge=1, le=100)
+    """Most rewards to try from now on; None leaves it."""
+    backend: str | None = Field(default=None, max_length=100)
+    """Where it is trained from now on; None leaves it."""
+
+
+class ExtendRequest(ExtendSession):
+    """A session that goes on from the best reward of an ended one."""
+
+    start: bool = True
+    """Whether it is driven at once."""
+
+    def asked(self) -> ExtendSession:
+        """The request without what is this front end's."""
+        return ExtendSession.model_validate(self.model_dump(include=set(ExtendSession.model_fields)))
+
+
+class IterationDetail(IterationView):
+    """One iteration in full; what the reward says of itself is in `reward_report`."""
+
+    reward: str | None
+    """Source; None before it is written."""
+
+
+class EnvInfo(Contract):
+    """An environment in a list."""
+
+    env_id: str
+    obs_dim: int
+    action_dim: int
+    dt: float
+    """Control period [s]."""
+    max_episode_steps: int
+    termination: str
+    """"never", or when an episode ends early."""
+    features: tuple[str, ...]
+    """Measurements that criteria and rewards can read."""
+
+    @classmethod
+    def of(cls, spec: EnvSpec) -> "EnvInfo":
+        """What a list says of an environment."""
+        fields: dict[str, Any] = {name: getattr(spec, name) for name in cls.model_fields if name != "features"}
+        return cls(**fields, features=tuple(feature.name for feature in spec.features))
+
+
+class TrashItem(Contract):
+    """Something in the trash."""
+
+    entity_id: str
+    kind: str
+    """"session"."""
+    prompt: str
+    env_id: str
+    alias: str
+    status: SessionStatus
+    deleted_at: str
+    """UTC, ISO 8601."""
+
+    @classmethod
+    def of(cls, view: SessionView) -> "TrashItem":
+        """A session in the trash."""
+        return cls(
+            entity_id=view.session.session_id,
+            kind="session",
+            prompt=view.session.prompt,
+            env_id=view.session.env_id,
+            alias=view.metadata.alias,
+            status=view.status,
+            deleted_at=view.metadata.deleted_at or "",
+        )
+
+
+class JobLog(Contract):
+    """A part of a job's log."""
+
+    text: str
+    offset: int
+    """Of the byte after it: ask for what is written since with it."""
+
+
+class Wish(Contract):
+    """What is to be done differently."""
+
+    wish: str = Field(min_length=1, max_length=300)
+
+
+class LabelRequest(Contract):
+    """A person's score of a recorded rollout."""
+
+    score: float = Field(ge=0, le=1)
+    """How much of what was meant is there."""
+    annotator: str = Field(min_length=1, max_length=100)
+    rollout: str = Field(default="median", max_length=20)
+    """"p10", "median" or "p90"."""
+    iteration: int | None = Field(default=None, ge=1)
+    """None takes the one judged best."""
+    comment: str = Field(default="", max_length=1000)
+
+
+class CapChanges(Caps):
+    """Caps to change; what is left out stays, and null removes a cap."""
+
+    dollars: float | None = Field(default=None, ge=0)
+    calls: int | None = Field(default=None, ge=0)
+
+
+class PreferenceRequest(Contract):
+    """Two policies, of which the session's eyes are to say which does better."""
+
+    first: ComparedPolicy
+    second: ComparedPolicy
+    model: str = Field(default="", max_length=200)
+    """`provider:model`; empty takes the one that looks at the session's pictures."""
+
+
+class JudgeRequest(Contract):
+    """How recorded rollouts are judged again."""
+
+    prompt: str | None = Field(default=None, max_length=2000)
+    """By the criteria of this sentence; None takes the session's."""
+
+
+class ExportRequest(Contract):
+    """A policy to hand out, see `NewExport`; the folder is the session's."""
+
+    formats: tuple[str, ...] = Field(min_length=1)
+    iteration: int | None = Field(default=None, ge=1)
+    run_id: str | None = Field(default=None, max_length=200)
+    checkpoint: int | None = Field(default=None, ge=0)
+    overwrite: bool = False
+    license: str = "mit"
+
+    def asked(self) -> NewExport:
+        """As the service takes it."""
+        return NewExport.model_validate(self.model_dump())
+
+
+class Sentence(Contract):
+    """A sentence for a robot."""
+
+    prompt: str = Field(min_length=1, max_length=2000)
+    env_id: str = Field(default=NewSession().env_id, max_length=100)
+
+
+class Provider(Contract):
+    """A provider of language models."""
+
+    name: str
+    has_key: bool
+    """Whether a key of it is set; its value is nowhere shown."""
+
+
+class SuiteRunRequest(NewSuiteRun):
+    """A run of a suite to begin."""
+
+    suite: str = Field(max_length=40)
+    """Name of one that comes with p2p."""
+
+    def asked(self) -> NewSuiteRun:
+        """The request without what is this front end's."""
+        return NewSuiteRun.model_validate(self.model_dump(include=set(NewSuiteRun.model_fields)))
+
+
+class SuiteRunResume(Contract):
+    """How a run of a suite goes on."""
+
+    again: bool = False
+    """Whether sessions that crashed or were cancelled go on too."""
+    from_stage: str = Field(default="", max_length=40)
+    parallel: int | None = Field(default=None, ge=1, le=1000)
+
+
+class SuiteRunStarted(Contract):
+    """A run of a suite that was begun."""
+
+    benchmark_id: str
+
+
+class SuiteOption(Contract):
+    """A suite that can be run."""
+
+    name: str
+    version: int
+    cases: int
+    held_back: int
+    """Cases that are not published yet, and not run."""
+    seeds: tuple[int, ...]
+    stages: tuple[str, ...]
+    environments: tuple[str, ...]
+    categories: tuple[str, ...]
+    difficulties: tuple[str, ...]
+
+    @classmethod
+    def of(cls, suite: Suite) -> "SuiteOption":
+        """What there is to choose in a suite."""
+        return cls(
+            name=suite.name,
+            version=suite.version,
+            cases=len(suite.cases),
+            held_back=len(suite.held_back),
+            seeds=suite.seeds,
+            stages=tuple(stage.name for stage in suite.stages),
+            environments=tuple(sorted({case.env_id for case in suite.cases})),
+            categories=tuple(sorted({case.category for case in suite.cases} - {""})),
+            difficulties=tuple(sorted({str(case.difficulty) for case in suite.cases if case.difficulty is not None})),
+        )
+
+
+class BenchmarkOptions(Contract):
+    """What there is to choose for a run of a suite."""
+
+    suites: tuple[SuiteOption, ...]
+
+
+class VlmStatus(Contract):
+    """Whether a model that looks at pictures is within reach."""
+
+    available: bool
+    models: tuple[str, ...]
+    """`provider:model` of those that answer."""
+
+
+class BenchmarkSummary(Contract):
+    """A run of a suite in a list."""
+
+    benchmark_id: str
+    suite: str
+    version: int
+    created_at: str
+    """UTC, ISO 8601."""
+    author: str
+    state: RunState
+    error: str
+    tally: Tally
+    rate: float | None
+    """Share of ended sessions that passed by themselves; None if none has ended."""
+    exam_rate: float | None
+    """Share of ended sessions of cases with an exam that passed it; None without one."""
+    dollars: float
+
+    @classmethod
+    def of(cls, view: SuiteRunView) -> "BenchmarkSummary":
+        """What a list says of a run."""
+        return cls(
+            benchmark_id=view.run.name,
+            suite=view.run.suite,
+            version=view.run.version,
+            created_at=view.run.created_at,
+            author=view.run.system.author,
+            state=view.state,
+            error=view.error,
+            tally=view.tally,
+            rate=view.tally.rate,
+            exam_rate=view.tally.exam_rate,
+            dollars=round(sum(view.dollars.values()), 6),
+        )

@@ -1,0 +1,54 @@
+"""What readers see, who were given the address of `p2p web --share`: no logs, calls, paths or machines."""
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from fastapi import HTTPException, Request
+
+from p2p.service.suites.page import clean
+from p2p.web.gate import VISITOR
+from p2p.web.visitors import OWNER, Visitor
+
+SHARED: dict[str, Any] = {"x-shared": True}
+"""Marks a route that readers may use (`openapi_extra`); every other is for the owner alone."""
+HIDDEN = frozenset({"waiting", "backend", "plan", "directory", "iteration_dir", "artefacts", "film", "next", "pid"})
+"""Fields that name directories, machines or processes."""
+
+
+def admit(request: Request) -> None:
+    """Let a reader use what is shared, and nothing else.
+
+    Raises:
+        HTTPException: 403.
+    """
+    visitor: Visitor = request.scope.get(VISITOR, OWNER)
+    if visitor.may_change:
+        return
+    route = request.scope.get("route")
+    shared = bool((getattr(route, "openapi_extra", None) or {}).get("x-shared"))
+    given = request.path_params.get("session_id") or str(request.path_params.get("iteration_id", "")).partition(".")[0]
+    if not shared or (visitor.session_id is not None and given != visitor.session_id):
+        raise HTTPException(403, "This address is for readers, and this is not for them.")
+
+
+class Curtain:
+    """Takes from answers what readers do not see.
+
+    Args:
+        machines: Names and addresses of other machines.
+    """
+
+    def __init__(self, machines: Collection[str] = ()) -> None:
+        names = "|".join(re.escape(name) for name in sorted(machines) if name)
+        self._machines = re.compile(rf"(?<![\w.-])(?:{names})(?![\w-])") if names else None
+
+    def __call__(self, data: Any) -> Any:
+        """Plain data without it."""
+        if isinstance(data, dict):
+            return {name: self(value) for name, value in data.items() if name not in HIDDEN}
+        if isinstance(data, list):
+            return [self(value) for value in data]
+        if not isinstance(data, str):
+            return data
+        return clean(data if self._machines is None else self._machines.sub("…", data))
