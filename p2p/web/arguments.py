@@ -2,8 +2,9 @@
 
 import re
 from typing import Annotated
+from urllib.parse import urlencode
 
-from fastapi import Depends, Path, Query, Request
+from fastapi import Depends, Path, Query, Request, Response
 
 from p2p.contracts.errors import UnknownName
 from p2p.service.sessions.keeping import session_called
@@ -56,7 +57,25 @@ def globally(ws: Ws, iteration_id: Annotated[str, Path(description="`<session>.i
     return session_of(ws, session), number_of(number)
 
 
+def link_next(request: Request, response: Response, cursor: str | None) -> None:
+    """Name the next page of a list in its `Link` header (RFC 8288).
+
+    Args:
+        request: For the page at hand.
+        response: Its answer.
+        cursor: Of the next page; None after the last.
+    """
+    if cursor is not None:
+        query = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
+        response.headers["link"] = f'<{request.url.path}?{urlencode([*query, ("cursor", cursor)])}>; rel="next"'
+
+
 SessionId = Annotated[str, Depends(session_of)]
 Number = Annotated[int, Depends(number_of)]
 GlobalId = Annotated[tuple[str, int], Depends(globally)]
 Version = Annotated[str | None, Query(alias="v", description="ETag of the file; where it is right, it never changes.")]
+Checkpoint = Annotated[
+    int | None,
+    Query(ge=0, description="Step of a checkpoint, for a rollout made while training; else the judged one."),
+]
+Run = Annotated[str | None, Query(max_length=200, description="The checkpoint's run; else the best one.")]

@@ -3,9 +3,10 @@
 Every field that a contract has too is derived from it, so that bounds and defaults are written once.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
@@ -13,10 +14,12 @@ from p2p.contracts.intent import Criterion
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.metadata import EntityMetadata
 from p2p.contracts.preference import ComparedPolicy
-from p2p.contracts.session import ExtendSession, MetadataChange, NewSession, SessionView
+from p2p.contracts.session import ExtendSession, MetadataChange, NewSession, RunProgress, SessionView
+from p2p.contracts.session_line import IterationLine, SessionQuery
 from p2p.contracts.spending import Caps
 from p2p.contracts.status import SessionStatus
 from p2p.contracts.suite import NewSuiteRun, RunState, Suite, SuiteRunView, Tally
+from p2p.contracts.training_curves import MAX_POINTS
 from p2p.contracts.work import NewExport
 
 
@@ -89,11 +92,61 @@ class ExtendRequest(ExtendSession):
         return ExtendSession.model_validate(self.model_dump(include=set(ExtendSession.model_fields)))
 
 
+class LoopIteration(IterationLine):
+    """An iteration of a session's loop."""
+
+    changes: tuple[str, ...]
+    """What it changed, one line each; empty before its verdict."""
+    runs: tuple[RunProgress, ...]
+    """Of the one that is under way; those of the others are told one by one."""
+
+    @classmethod
+    def all_of(cls, lines: Iterable[IterationLine], view: SessionView) -> "tuple[LoopIteration, ...]":
+        """Iterations of a session, oldest first.
+
+        Args:
+            lines: Of the same session.
+            view: The session.
+        """
+        changes = {data.iteration: data.changes for data in view.history}
+        return tuple(
+            cls(
+                **line.model_dump(),
+                changes=changes.get(line.iteration, ()),
+                runs=view.runs if line.iteration == view.iteration else (),
+            )
+            for line in sorted(lines, key=lambda line: line.iteration)
+        )
+
+
 class IterationDetail(IterationView):
     """One iteration in full; what the reward says of itself is in `reward_report`."""
 
     reward: str | None
     """Source; None before it is written."""
+
+
+class SessionsQuery(SessionQuery):
+    """Which sessions a page lists."""
+
+    model_config = ConfigDict(defer_build=False)  # the framework builds those of a query when it answers the first one
+
+
+class CurvesQuery(Contract):
+    """Which curves of a training."""
+
+    model_config = ConfigDict(defer_build=False)
+
+    names: tuple[str, ...] = ()
+    """Columns of the metrics, such as `episodic_return`; all of them where none is named."""
+    points: int = Field(default=1000, ge=2, le=MAX_POINTS)
+    """Of each curve, at most."""
+    since: int | None = Field(default=None, ge=0)
+    """Only what comes after this step."""
+
+    def fields(self) -> dict[str, Any]:
+        """As the service takes them."""
+        return {"names": self.names or None, "points": self.points, "since": self.since}
 
 
 class EnvInfo(Contract):

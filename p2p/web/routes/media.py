@@ -14,7 +14,8 @@ from p2p.contracts.work import RolloutPictures, ViewRequest
 from p2p.service.pictures.artefacts import media_file, metrics_table, read_reward
 from p2p.service.pictures.viewing import view_rollout
 from p2p.service.progress.details import view_iteration
-from p2p.web.arguments import GlobalId, Number, SessionId, Version, Ws
+from p2p.service.progress.recordings import rollout_video
+from p2p.web.arguments import Checkpoint, GlobalId, Number, Run, SessionId, Version, Ws
 from p2p.web.files import StoredFile
 from p2p.web.problems import TooMany
 from p2p.web.routes.iterations import OF_SESSION
@@ -31,6 +32,20 @@ _rendering = threading.Semaphore(1)
 def video(ws: Ws, session_id: SessionId, number: Number, name: str, v: Version = None) -> StoredFile:
     """A video of a judged rollout."""
     return StoredFile(media_file(ws, session_id, number, "videos", name), v)
+
+
+@router.get(f"{OF_SESSION}/recordings/{{label}}/video", openapi_extra=SHARED, response_class=Response, responses=FILE)
+def video_of_recording(
+    ws: Ws,
+    session_id: SessionId,
+    number: Number,
+    label: str,
+    checkpoint: Checkpoint = None,
+    run: Run = None,
+    v: Version = None,
+) -> StoredFile:
+    """The video of a recorded rollout, also of one made while it trained."""
+    return StoredFile(rollout_video(ws, session_id, number, label, checkpoint, run), v)
 
 
 @router.get(f"{OF_SESSION}/pictures/{{name}}", openapi_extra=SHARED, response_class=Response, responses=FILE)

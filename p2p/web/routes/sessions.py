@@ -3,12 +3,14 @@
 from hashlib import blake2b
 from typing import Annotated
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Query, Request, Response
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.metadata import EntityMetadata
 from p2p.contracts.session import Session, SessionView
+from p2p.contracts.session_line import SessionFilters, SessionLine
 from p2p.service.machines.setup import require_training
+from p2p.service.progress.session_lines import session_filters, session_lines
 from p2p.service.progress.session_view import view_session
 from p2p.service.rewards.criteria import intent_of
 from p2p.service.sessions.background import start_loop
@@ -17,12 +19,29 @@ from p2p.service.sessions.extending import continue_session
 from p2p.service.sessions.keeping import delete_session, edit_session, restore_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
-from p2p.web.arguments import SessionId, Ws
-from p2p.web.schemas import Edit, ExtendRequest, ResumeRequest, SessionRequest, SessionStarted, Stopped
+from p2p.web.arguments import SessionId, Ws, link_next
+from p2p.web.schemas import Edit, ExtendRequest, ResumeRequest, SessionRequest, SessionsQuery, SessionStarted, Stopped
 from p2p.web.sharing import SHARED
 
 router = APIRouter(prefix="/api/sessions", tags=["sessions"])
 AS_IT_WAS = ResumeRequest()
+
+
+@router.get("", openapi_extra=SHARED)
+def sessions(
+    ws: Ws, request: Request, response: Response, query: Annotated[SessionsQuery, Query()]
+) -> tuple[SessionLine, ...]:
+    """Sessions outside the trash, on one line each; `Link` leads to the next page, `X-Total-Count` says how many."""
+    page = session_lines(ws, query)
+    link_next(request, response, page.next)
+    response.headers["x-total-count"] = str(page.total)
+    return page.lines
+
+
+@router.get("/filters", openapi_extra=SHARED)
+def filters(ws: Ws) -> SessionFilters:
+    """What the list can be filtered by."""
+    return session_filters(ws)
 
 
 @router.post("", status_code=201)
