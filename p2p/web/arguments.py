@@ -11,6 +11,7 @@ from p2p.service.sessions.keeping import session_called
 from p2p.service.workspace import Workspace
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_SUITE_RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,19}")
 _ITERATION = re.compile(r"(?:iter_)?([1-9][0-9]{0,3})")
 
 
@@ -57,6 +58,17 @@ def globally(ws: Ws, iteration_id: Annotated[str, Path(description="`<session>.i
     return session_of(ws, session), number_of(number)
 
 
+def suite_run_of(benchmark_id: Annotated[str, Path(description="Name of a run of a suite.")]) -> str:
+    """Name of the run of a suite that an address names.
+
+    Raises:
+        UnknownName: nothing can be called so.
+    """
+    if not _SUITE_RUN.fullmatch(benchmark_id):
+        raise UnknownName("run of a suite", benchmark_id[:80], [])
+    return benchmark_id
+
+
 def link_next(request: Request, response: Response, cursor: str | None) -> None:
     """Name the next page of a list in its `Link` header (RFC 8288).
 
@@ -73,6 +85,7 @@ def link_next(request: Request, response: Response, cursor: str | None) -> None:
 SessionId = Annotated[str, Depends(session_of)]
 Number = Annotated[int, Depends(number_of)]
 GlobalId = Annotated[tuple[str, int], Depends(globally)]
+SuiteRunName = Annotated[str, Depends(suite_run_of)]
 Version = Annotated[str | None, Query(alias="v", description="ETag of the file; where it is right, it never changes.")]
 Checkpoint = Annotated[
     int | None,

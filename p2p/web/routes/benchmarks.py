@@ -11,7 +11,7 @@ from p2p.service.suites.running import (
     start_suite_run,
     stop_suite_run,
 )
-from p2p.web.arguments import Ws
+from p2p.web.arguments import SuiteRunName, Ws
 from p2p.web.schemas import (
     BenchmarkOptions,
     BenchmarkSummary,
@@ -47,19 +47,19 @@ def runs(ws: Ws) -> tuple[BenchmarkSummary, ...]:
 
 
 @router.get("/{benchmark_id}", openapi_extra=SHARED)
-def one(ws: Ws, benchmark_id: str) -> SuiteRunView:
+def one(ws: Ws, benchmark_id: SuiteRunName) -> SuiteRunView:
     """A run with its stages and the results of its sessions."""
     return view_suite_run(ws, benchmark_id)
 
 
 @router.post("/{benchmark_id}/stop")
-def stop(ws: Ws, benchmark_id: str) -> Stopped:
+def stop(ws: Ws, benchmark_id: SuiteRunName) -> Stopped:
     """Stop it and the trainings of its sessions; it can be gone on with."""
     view = stop_suite_run(ws, benchmark_id)
     return Stopped(stopped=view.state != "running", detail=f"{benchmark_id} is {view.state}.")
 
 
 @router.post("/{benchmark_id}/resume")
-def resume(ws: Ws, benchmark_id: str, request: SuiteRunResume = AS_IT_WAS) -> SuiteRunView:
+def resume(ws: Ws, benchmark_id: SuiteRunName, request: SuiteRunResume = AS_IT_WAS) -> SuiteRunView:
     """Go on with a run that was stopped or killed, or whose gate failed."""
     return resume_suite_run(ws, benchmark_id, **request.model_dump())
