@@ -10,10 +10,10 @@ from typing import get_args
 
 from p2p.benchmark.report import table
 from p2p.benchmark.table_place import TablePlace
-from p2p.cli.benchmark import NOT_PASSED, PASSED, watch
+from p2p.cli.benchmark import watch
 from p2p.cli.output import Output
 from p2p.cli.remedies import in_commands
-from p2p.contracts.errors import INTERRUPTED, InvalidInput, P2PError
+from p2p.contracts.errors import INTERRUPTED, NOT_PASSED, InvalidInput, P2PError
 from p2p.contracts.session import NewSession, Priority
 from p2p.contracts.suite import NewSuiteRun, RunState, Selection, SuiteRunView
 from p2p.service.suites.running import start_suite_run
@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
         return NOT_PASSED
     if place is not None:
         place.write(table(ws, view.results))
-    return PASSED if all(result.passed_itself for result in view.results) else NOT_PASSED
+    return 0 if all(result.passed_itself for result in view.results) else NOT_PASSED
 
 
 def _to_the_end(ws: Workspace, view: SuiteRunView) -> SuiteRunView:

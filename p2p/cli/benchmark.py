@@ -31,7 +31,7 @@ from p2p.cli.options import AsJson, Assignments, BackendName, Detach, RunsDir, e
 from p2p.cli.output import Output
 from p2p.cli.session_options import USUAL, Configs, Iterations, PriorityOption, StopWhenClear, option
 from p2p.cli.tables import table
-from p2p.contracts.errors import INTERRUPTED, InvalidInput
+from p2p.contracts.errors import INTERRUPTED, NOT_PASSED, InvalidInput
 from p2p.contracts.suite import CaseResult, Gate, NewSuiteRun, Outcome, RunState, Selection, SuiteRunView
 from p2p.service.machines.setup import require_training
 from p2p.service.sessions.requests import new_session
@@ -40,7 +40,6 @@ from p2p.service.suites.revealing import check_revealed
 from p2p.service.suites.running import new_suite_run, resume_suite_run, start_suite_run, stop_suite_run
 from p2p.service.workspace import Workspace
 
-PASSED, NOT_PASSED = 0, 3
 LOOK_S = 1.0
 WHAT, WHO = "What is run", "What is measured"
 USUAL_RUN = NewSuiteRun()
@@ -217,7 +216,7 @@ def reveal(
     found = check_revealed(suite, file)
     lines = [f"{name}: {'as it was kept back' if same else 'not what was kept back'}" for name, same in found.items()]
     Output(as_json).result(found, *lines)
-    raise typer.Exit(PASSED if all(found.values()) else NOT_PASSED)
+    raise typer.Exit(0 if all(found.values()) else NOT_PASSED)
 
 
 def follow(ws: Workspace, output: Output, view: SuiteRunView, *, detach: bool = False) -> None:
@@ -241,7 +240,7 @@ def follow(ws: Workspace, output: Output, view: SuiteRunView, *, detach: bool = 
         raise typer.Exit(INTERRUPTED) from None
     output.result(view, *run_text(view))
     all_passed = view.state is RunState.ENDED and all(result.passed_itself for result in view.results)
-    raise typer.Exit(PASSED if all_passed else NOT_PASSED)
+    raise typer.Exit(0 if all_passed else NOT_PASSED)
 
 
 def watch(ws: Workspace, output: Output, view: SuiteRunView) -> SuiteRunView:

@@ -10,14 +10,13 @@ from rich.text import Text
 from p2p.cli.formats import short_path
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
+from p2p.contracts.errors import NOT_PASSED
 from p2p.contracts.suite_entry import EntryReport
 from p2p.service.machines.setup import require_training
 from p2p.service.suites.entries import export_entry, verify_entry
 
 EXPORT_EXAMPLES = examples("p2p benchmark export basic basic-entry")
 VERIFY_EXAMPLES = examples("p2p benchmark verify basic-entry", "p2p benchmark verify entry --suite my_suite.toml")
-DIFFERS = 3
-"""Exit code: something in the entry is not what it says."""
 
 
 def export(
@@ -51,7 +50,7 @@ def verify(
     report = verify_entry(ws, entry, suite, lambda name: output.console.print(f"{name}: simulated", markup=False))
     output.result(report, *report_text(report))
     if not report.verified:
-        raise typer.Exit(DIFFERS)
+        raise typer.Exit(NOT_PASSED)
 
 
 def report_text(report: EntryReport) -> list[RenderableType]:

@@ -53,7 +53,15 @@ from p2p.cli.session_options import (
     StopWhenClear,
 )
 from p2p.cli.verdict import ending
-from p2p.contracts.errors import INTERRUPTED, Ambiguous, EnvironmentProblem, InvalidInput, InvalidReward, P2PError
+from p2p.contracts.errors import (
+    INTERRUPTED,
+    NOT_PASSED,
+    Ambiguous,
+    EnvironmentProblem,
+    InvalidInput,
+    InvalidReward,
+    P2PError,
+)
 from p2p.contracts.session import NewSession, SessionStatus, SessionView
 from p2p.service.jobs.free_space import require_free_disk
 from p2p.service.machines.setup import require_training
@@ -67,7 +75,6 @@ from p2p.service.sessions.lifecycle import create_session, discard_unstarted
 from p2p.service.sessions.requests import new_session
 from p2p.service.workspace import Workspace
 
-PASSED, NOT_PASSED = 0, 3
 MOST_QUESTIONS = 3
 """That a person is asked about one sentence."""
 SEED_NOTE = "The configuration's seed is ignored: --seed and --seeds choose the seeds."
@@ -312,9 +319,9 @@ def finish(
 def exit_code(ws: Workspace, view: SessionView) -> int:
     """What the end of a session means to a shell."""
     if view.status in (SessionStatus.PASSED, SessionStatus.COMPLETED):
-        return PASSED
+        return 0
     if not view.status.finished:  # its caller's next step is awaited
-        return NOT_PASSED if view.error else PASSED
+        return NOT_PASSED if view.error else 0
     return error_code(ws, view.session.session_id) if view.status is SessionStatus.ERROR else NOT_PASSED
 
 

@@ -18,11 +18,11 @@ from p2p.cli.options import (
     open_workspace,
 )
 from p2p.cli.output import Output
-from p2p.cli.run import NOT_PASSED, finish
+from p2p.cli.run import finish
 from p2p.cli.session_options import PriorityOption, option
 from p2p.cli.standing import ENDINGS
 from p2p.cli.verdict import judged
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import NOT_PASSED, InvalidInput
 from p2p.contracts.session import NewSession
 from p2p.service.judging.by_code import rejudge
 from p2p.service.judging.caller_judgment import submit_judgment

@@ -34,6 +34,8 @@ from enum import StrEnum
 
 from p2p import DISTRIBUTION
 
+NOT_PASSED = 3
+"""Exit code of what was asked for and came out as no: a session, a suite, an entry, an exam of judges."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, which is no error: the jobs go on."""
 

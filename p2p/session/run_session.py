@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from p2p.contracts.errors import INTERRUPTED, BudgetExceeded, InvalidConfig, InvalidReward, P2PError
+from p2p.contracts.errors import INTERRUPTED, NOT_PASSED, BudgetExceeded, InvalidConfig, InvalidReward, P2PError
 from p2p.contracts.inference import AuthenticationFailed, RateLimited
 from p2p.contracts.session import EventName, NewSession, SessionStatus
 from p2p.service.judging.closing import close
@@ -71,7 +71,7 @@ def drive(ws: Workspace, session_id: str) -> int:
         return _failed(ws, session_id, SessionStatus.ERROR, error)
     ended = record.read_status()
     good = ended is not None and ended.status in (SessionStatus.PASSED, SessionStatus.COMPLETED)
-    return 0 if good else 3
+    return 0 if good else NOT_PASSED
 
 
 def _failed(ws: Workspace, session_id: str, status: SessionStatus, error: Exception) -> int:

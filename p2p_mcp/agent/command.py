@@ -11,14 +11,13 @@ from p2p.cli.model_options import parse_price
 from p2p.cli.options import AsJson, RunsDir, StopOnExit, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.agent import AgentEnding, AgentLimits, AgentRequest
-from p2p.contracts.errors import INTERRUPTED, EnvironmentProblem, InvalidInput
+from p2p.contracts.errors import INTERRUPTED, NOT_PASSED, EnvironmentProblem, InvalidInput
 from p2p.contracts.spending import Effort
 from p2p.service.sessions.background import cancel_job
 from p2p.service.sessions.transcripts import find_transcript, read_transcript
 from p2p.service.workspace import Workspace
 from p2p_mcp.agent.view import AgentView, ending_lines, plan_lines
 
-PASSED, NOT_PASSED = 0, 3
 CAPS = "What it may spend, over all its runs"
 LIMITS = AgentLimits()
 DEFAULTS = AgentRequest(model="")
@@ -162,7 +161,7 @@ def _work(ws: Workspace, request: AgentRequest, output: Output, stop_on_exit: bo
         report = report.model_copy(update={"running_jobs": ()})
     output.result(report, *ending_lines(report))
     if report.ending is AgentEnding.PASSED:
-        code = PASSED
+        code = 0
     elif report.ending is AgentEnding.INTERRUPTED:
         code = INTERRUPTED
     else:

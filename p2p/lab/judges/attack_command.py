@@ -10,9 +10,8 @@ from p2p.benchmark.table_place import TablePlace
 from p2p.cli.formats import short_path
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
-from p2p.cli.run import NOT_PASSED
 from p2p.cli.tables import table
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import NOT_PASSED, InvalidInput
 from p2p.lab.contracts.attack import ATTACKED, Attack, AttackRequest
 from p2p.lab.judges.calibrate import attack as search
 from p2p.lab.judges.calibrate import film_attack

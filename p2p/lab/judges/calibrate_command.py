@@ -10,7 +10,7 @@ from p2p.cli.formats import short_path
 from p2p.cli.model_options import CapOption, parse_caps
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
-from p2p.cli.run import NOT_PASSED
+from p2p.contracts.errors import NOT_PASSED
 from p2p.contracts.spending import Caps
 from p2p.lab.contracts.calibration import CalibrationRequest, on_target
 from p2p.lab.contracts.exams import ExamCalibrationRequest
