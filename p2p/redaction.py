@@ -1,9 +1,13 @@
-"""The one filter that everything passes which is written down: no key of a provider reaches a file."""
+"""The one filter that everything passes which is written down: no key of a provider reaches a file. A second one for
+what is made to be shown to others."""
 
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
+from getpass import getuser
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 from p2p import config_file
@@ -14,6 +18,12 @@ SECRETS = (*API_KEYS, "GOOGLE_API_KEY", "VLLM_API_KEY", "OLLAMA_API_KEY")
 """Variables that may hold keys."""
 SHORTEST = 8
 """A value with fewer characters is no secret, and replacing it would spoil ordinary text."""
+PATH = re.compile(r"(?<![\w.:/])(?:~|[A-Za-z]:)?[\\/](?:[^\s\\/:'\"<>|,;()]+[\\/])+([^\s\\/:'\"<>|,;()]*)")
+"""An absolute path; its last part is kept."""
+SHORTEST_NAME = 3
+"""A name with fewer characters is left."""
+ORDINARY = ("root", "user", "admin", "ubuntu", "localhost")
+"""Names that say nothing of anybody."""
 
 
 def redact(value: Any, secrets: Mapping[str, str] | None = None) -> Any:
@@ -51,3 +61,21 @@ def _written_keys(path: str) -> dict[str, str]:
         return dict(config_file.read(Path(path), list(Settings.model_fields)).keys)
     except InvalidInput:
         return {}
+
+
+def for_others(text: str) -> str:
+    """Text that may go to others: without keys, names of this user and machine; of absolute paths the last part."""
+    text = PATH.sub(r"\1", redact_text(text))
+    for name in _names():
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "…", text)
+    return text
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    """Names of the user and of the machine, where they are no ordinary words."""
+    try:
+        names = {getuser(), gethostname()}
+    except (OSError, KeyError):  # a user without an entry in passwd
+        names = {gethostname()}
+    return tuple(name for name in names if len(name) >= SHORTEST_NAME and name not in ORDINARY)

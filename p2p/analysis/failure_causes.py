@@ -7,6 +7,7 @@ from p2p.contracts.suite import CaseResult, Outcome
 from p2p.contracts.suite_page import Cause, FailureCause
 
 WITHOUT_POLICY = {
+    Outcome.NOT_TRAINED: Cause.NOT_TRAINED,
     Outcome.CRASHED: Cause.CRASHED,
     Outcome.CAPPED: Cause.CAPPED,
     Outcome.TIMED_OUT: Cause.TIMED_OUT,

@@ -96,7 +96,7 @@ def _in_words(one: ReadRun) -> str:
 
 def main_metric(suite: Suite) -> Metric:
     """What decides: the exam, where a case has one."""
-    return Metric.EXAM if any(case.exam is not None for case in suite.cases) else Metric.ITSELF
+    return Metric.EXAM if suite.examined else Metric.ITSELF
 
 
 def metrics_of(runs: Sequence[ReadRun]) -> list[Metric]:
@@ -131,24 +131,19 @@ def values(metric: Metric, one: ReadRun) -> ValuesByCase:
     """Values of a metric by case; only cases with an exam for those about exams."""
     found: ValuesByCase = {}
     for result in one.ended:
-        case = one.suite.case(result.case)
-        if metric in ABOUT_EXAMS and (case is None or case.exam is None or _awaits_exam(result)):
+        awaits_exam = result.outcome.hands_in and result.exam is None
+        if metric in ABOUT_EXAMS and (awaits_exam or one.suite.exam_of(result.case) is None):
             continue
         found.setdefault(result.case, []).append(_READ[metric](result))
     return found
 
 
-def _awaits_exam(result: CaseResult) -> bool:
-    """Whether a session that has an end of its own has still to sit its exam."""
-    return result.exam is None and result.outcome in (Outcome.PASSED, Outcome.NOT_PASSED)
-
-
 def estimate_of(metric: Metric, found: ValuesByCase) -> Estimate:
     """Mean of a metric over cases, with its interval, which ends where the metric does."""
     made = estimate(found, bounded=metric in SHARES)
-    if made.low is None or made.high is None or metric is Metric.FLATTERY:
+    if made.low is None or metric is Metric.FLATTERY:
         return made
-    return made.model_copy(update={"low": max(0.0, made.low), "high": made.high})
+    return made.model_copy(update={"low": max(0.0, made.low)})
 
 
 def run_estimate(metric: Metric, one: ReadRun) -> Estimate:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from p2p.contracts.intent import share_in_words
+from p2p.contracts.intent import interval_in_words, share_in_words
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.suite import CaseResult
 from p2p.service.progress.session_view import view_session
@@ -25,10 +25,8 @@ def table(ws: Workspace, results: Sequence[CaseResult]) -> str:
         seconds = round(sum(iteration.elapsed_time_s for iteration in view.history))
         success = measured = "–"
         if judgment is not None and judgment.success_rate is not None:
-            low = judgment.success_low
-            high = judgment.success_high
-            interval = "" if low is None or high is None else f" [{low:.0%}, {high:.0%}]"
-            success = f"{share_in_words(judgment.success_rate)}{interval} of {judgment.n_rollouts}"
+            interval = interval_in_words(judgment.success_low, judgment.success_high, ", ")
+            success = f"{share_in_words(judgment.success_rate)} [{interval}] of {judgment.n_rollouts}"
             measured = "; ".join(_criterion(criterion) for criterion in judgment.criteria)
         cells = [
             f"“{view.session.prompt}”",

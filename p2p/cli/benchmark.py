@@ -13,7 +13,7 @@ from p2p.cli.benchmark_comparison import COMPARE_EXAMPLES, compare
 from p2p.cli.benchmark_entries import EXPORT_EXAMPLES, VERIFY_EXAMPLES, export, verify
 from p2p.cli.benchmark_page import PAGE_EXAMPLES, page
 from p2p.cli.config import read_config
-from p2p.cli.formats import age, duration, share
+from p2p.cli.formats import age, share
 from p2p.cli.model_options import (
     CandidatesOption,
     CapOption,
@@ -32,7 +32,8 @@ from p2p.cli.output import Output
 from p2p.cli.session_options import USUAL, Configs, Iterations, PriorityOption, StopWhenClear, option
 from p2p.cli.tables import table
 from p2p.contracts.errors import INTERRUPTED, NOT_PASSED, InvalidInput
-from p2p.contracts.suite import CaseResult, Gate, NewSuiteRun, Outcome, RunState, Selection, SuiteRunView
+from p2p.contracts.numbers import duration
+from p2p.contracts.suite import CaseResult, NewSuiteRun, Outcome, RunState, Selection, SuiteRunView
 from p2p.service.machines.setup import require_training
 from p2p.service.sessions.requests import new_session
 from p2p.service.suites.results import list_suite_runs, view_suite_run
@@ -41,11 +42,13 @@ from p2p.service.suites.running import new_suite_run, resume_suite_run, start_su
 from p2p.service.workspace import Workspace
 
 LOOK_S = 1.0
-WHAT, WHO = "What is run", "What is measured"
+WHAT = "What is run"
+WHO = "What is measured"
 USUAL_RUN = NewSuiteRun()
 COLOURS = {
     Outcome.PASSED: "green",
     Outcome.NOT_PASSED: "yellow",
+    Outcome.NOT_TRAINED: "red",
     Outcome.CRASHED: "red",
     Outcome.CAPPED: "red",
     Outcome.TIMED_OUT: "red",
@@ -53,7 +56,6 @@ COLOURS = {
     Outcome.SKIPPED: "dim",
     Outcome.OPEN: "",
 }
-DECISIONS = {Gate.PASSED: "passed", Gate.FAILED: "failed", Gate.OPEN: "open"}
 
 benchmark = typer.Typer(name="benchmark", no_args_is_help=True, help="Suites of sentences with exams, and their runs.")
 
@@ -330,7 +332,7 @@ def _stages_table(view: SuiteRunView) -> Table:
     for stage in view.stages:
         made.add_row(
             stage.name,
-            DECISIONS[stage.decision] if stage.decision is not None else "",
+            stage.decision or "",
             share(stage.gate),
             str(stage.tally.sessions),
             str(stage.tally.ended),

@@ -21,7 +21,7 @@ from p2p.contracts.suite_comparison import (
     Metric,
     SuiteComparison,
 )
-from p2p.service.suites.comparing import TITLES, compare_suite_runs
+from p2p.service.suites.comparing import TITLES, compare_suite_runs, estimate_in_words
 from p2p.service.suites.comparing_judges import compare_judges
 
 COMPARE_EXAMPLES = examples(
@@ -102,7 +102,7 @@ def _estimates_table(comparison: SuiteComparison) -> Table:
     made = table("mean over cases [95 %]", *comparison.runs, right=comparison.runs)
     for one in comparison.metrics:
         style = "bold" if one.metric is comparison.main else ""
-        made.add_row(TITLES[one.metric], *(in_words(one.metric, found) for found in one.estimates), style=style)
+        made.add_row(TITLES[one.metric], *(_estimate(one.metric, found) for found in one.estimates), style=style)
     return made
 
 
@@ -125,7 +125,7 @@ def _differences_table(comparison: SuiteComparison, index: int) -> Table:
 def _row(metric: Metric, one: Difference, *, drawn: bool) -> tuple[RenderableType, ...]:
     p = "–" if one.p_holm is None else f"{one.p_holm:.2g}"
     bar = draw_interval(one) if drawn else Text()
-    return bar, in_words(metric, one), p, str(one.n_cases), str(one.n_changed)
+    return bar, _difference(metric, one), p, str(one.n_cases), str(one.n_changed)
 
 
 def draw_interval(one: Difference) -> Text:
@@ -147,19 +147,20 @@ def _place(value: float) -> int:
     return round((min(1.0, max(-1.0, value)) + 1) / 2 * (WIDTH - 1))
 
 
-def in_words(metric: Metric, found: Estimate | Difference) -> str:
-    """A mean with its interval, in the unit of its metric."""
-    sign = "+" if isinstance(found, Difference) else ""
+def _estimate(metric: Metric, found: Estimate) -> str:
+    mean, interval = estimate_in_words(metric, found)
+    return f"{mean} [{interval}]" if interval else mean
+
+
+def _difference(metric: Metric, found: Difference) -> str:
+    """A mean difference with its interval, in the unit of its metric."""
     if found.mean is None:
         return "–"
     if metric in SHARES or metric is Metric.FLATTERY:
-        numbers = [f"{100 * value:{sign}.0f}" for value in (found.mean, found.low, found.high) if value is not None]
-        unit = " %" if isinstance(found, Estimate) else " points"
-    else:
-        digits = 2 if metric in (Metric.DOLLARS, Metric.ITERATIONS) else 0
-        numbers = [f"{value:{sign},.{digits}f}" for value in (found.mean, found.low, found.high) if value is not None]
-        unit = ""
-    return f"{numbers[0]}{unit}" + (f" [{numbers[1]}, {numbers[2]}]" if len(numbers) == 3 else "")
+        return _points(found).replace(" [", " points [") if found.low is not None else f"{_points(found)} points"
+    digits = 2 if metric in (Metric.DOLLARS, Metric.ITERATIONS) else 0
+    interval = "" if found.low is None else f" [{found.low:+,.{digits}f}, {found.high:+,.{digits}f}]"
+    return f"{found.mean:+,.{digits}f}{interval}"
 
 
 def judges_text(found: JudgeComparison) -> list[RenderableType]:
@@ -170,7 +171,7 @@ def judges_text(found: JudgeComparison) -> list[RenderableType]:
         made.add_row(
             one.judge,
             str(one.n_policies) + (f" ({one.without_verdict} without verdict)" if one.without_verdict else ""),
-            in_words(Metric.EXAM, one.agreement),
+            _estimate(Metric.EXAM, one.agreement),
             str(one.false_passes),
             str(one.false_fails),
             _number(one.kappa),

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from rich.console import RenderableType
 from rich.text import Text
 
-from p2p.cli.formats import duration
 from p2p.cli.tables import table
 from p2p.contracts.inference import SessionCosts
+from p2p.contracts.numbers import duration
 from p2p.contracts.spending import Caps
 
 NUMBERS = ("calls", "read", "cached", "thought", "written", "dollars", "waited")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p2p.contracts.numbers import interval_in_words, share_in_words
+from p2p.contracts.numbers import duration, interval_in_words, share_in_words
 
 if TYPE_CHECKING:
     from p2p.contracts.session import SessionView
@@ -37,18 +37,6 @@ def share(value: float | None) -> str:
 def interval(low: float | None, high: float | None) -> str:
     """An interval of a share as per cent, " [81 %, 97 %]"; empty for none."""
     return "" if low is None else f" [{interval_in_words(low, high, ', ').replace('%', ' %')}]"
-
-
-def duration(seconds: float | None) -> str:
-    """A time span: "40 s", "3 min 05 s", "2 h 10 min"; "–" for none."""
-    if seconds is None:
-        return "–"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
 def age(created_at: str, now: datetime | None = None) -> str:

@@ -9,10 +9,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from p2p.cli.formats import duration, plan_in_words, share, sparkline
+from p2p.cli.formats import plan_in_words, share, sparkline
 from p2p.cli.remedies import in_commands
 from p2p.contracts.intent import Comparison, Criterion, needed, number, score_in_words
 from p2p.contracts.job import in_words
+from p2p.contracts.numbers import duration
 from p2p.contracts.session import RunProgress, SessionView
 
 STEPS = ("intent", "reward", "train", "judge", "revise")

@@ -8,10 +8,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from p2p.cli.config import choose_environment
-from p2p.cli.formats import duration
 from p2p.cli.options import AsJson, EnvId, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.intent import Preview
+from p2p.contracts.numbers import duration
 from p2p.service.sessions import lifecycle
 from p2p.service.sessions.requests import new_session
 

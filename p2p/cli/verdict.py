@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from p2p.cli.formats import duration, interval, share, short_path
+from p2p.cli.formats import interval, share, short_path
 from p2p.cli.live import heading, last_line, title
 from p2p.cli.remedies import in_commands
 from p2p.cli.standing import standing
@@ -16,6 +16,7 @@ from p2p.cli.tables import table
 from p2p.contracts.intent import needed, number, score_in_words
 from p2p.contracts.job import JobState, in_words
 from p2p.contracts.judgment import CriterionScore, Judgment, Verdict
+from p2p.contracts.numbers import duration
 from p2p.contracts.session import (
     FilmProgress,
     IterationData,

@@ -32,3 +32,15 @@ def interval_in_words(low: float | None, high: float | None, joined: str = " to 
     if low is None or high is None:
         return "–"
     return f"{share_in_words(low)}{joined}{math.ceil(high * 100 - SLACK)}%"
+
+
+def duration(seconds: float | None) -> str:
+    """A time span: "40 s", "3 min 05 s", "2 h 10 min"; "–" for none."""
+    if seconds is None:
+        return "–"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

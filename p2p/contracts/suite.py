@@ -175,6 +175,16 @@ class Suite(Contract):
         """Case of a name; None if there is none."""
         return next((case for case in self.cases if case.name == name), None)
 
+    def exam_of(self, name: str) -> Intent | None:
+        """Exam of the case of a name; None without one."""
+        case = self.case(name)
+        return case.exam if case is not None else None
+
+    @property
+    def examined(self) -> tuple[str, ...]:
+        """Names of the cases that have an exam."""
+        return tuple(case.name for case in self.cases if case.exam is not None)
+
     def stage_of(self, case: Case) -> Stage | None:
         """The first stage that a case matches; None if it matches none."""
         return next((stage for stage in self.stages if stage.where.matches(case)), None)
@@ -227,6 +237,8 @@ class Outcome(StrEnum):
     PASSED = "passed"
     NOT_PASSED = "not_passed"
     """It used its iterations up."""
+    NOT_TRAINED = "not_trained"
+    """It ended by an error before anything was trained, such as a sentence that its author does not understand."""
     CRASHED = "crashed"
     """It ended by an error: its own, its model's or this machine's."""
     CAPPED = "capped"
@@ -243,6 +255,11 @@ class Outcome(StrEnum):
     def ended(self) -> bool:
         """True for what counts in rates and gates."""
         return self not in (Outcome.SKIPPED, Outcome.OPEN)
+
+    @property
+    def hands_in(self) -> bool:
+        """True for a session that came to its own end: its policy sits the exam. Any other has not passed."""
+        return self in (Outcome.PASSED, Outcome.NOT_PASSED)
 
 
 class ExamResult(Contract):

@@ -8,6 +8,7 @@ from p2p.contracts.base import Contract
 class Cause(StrEnum):
     """Why a session did not pass."""
 
+    NOT_TRAINED = "ended by an error before anything was trained"
     CRASHED = "crashed"
     CAPPED = "reached its cap"
     TIMED_OUT = "timed out"

@@ -3,9 +3,11 @@
 from importlib.resources import files
 from string import Template
 
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from p2p.contracts.env import EnvSpec, parts_in_words
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.reward_rules import ALLOWED_IMPORTS
 from p2p.training.tuning import BOUNDS
 
@@ -55,3 +57,8 @@ def field_problem(problem: ErrorDetails) -> str:
     if not problem["loc"]:  # a rule over several fields names them itself
         return f"  {problem['msg'].removeprefix('Value error, ')}"
     return f"  {'.'.join(map(str, problem['loc']))}: {problem['msg']}, got {problem['input']!r}"
+
+
+def refused(error: ValidationError) -> InvalidInput:
+    """What is wrong with a request, a line for each of its fields that pydantic refused."""
+    return InvalidInput("\n".join(["The request is not valid:", *map(field_problem, error.errors())]))

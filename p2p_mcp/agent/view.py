@@ -5,9 +5,9 @@ from types import TracebackType
 from rich.console import Console
 from rich.status import Status
 
-from p2p.cli.formats import duration
 from p2p.contracts.agent import AgentEvent, AgentLimits, AgentPlan, AgentReport, EventKind, JobProgress, Spending
 from p2p.contracts.intent import score_in_words
+from p2p.contracts.numbers import duration
 
 TENTH = 0.1
 

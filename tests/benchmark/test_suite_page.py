@@ -7,12 +7,12 @@ from html.parser import HTMLParser
 import pytest
 from suite_runs import LONG, SHORT, pole_runs
 
+from p2p import redaction
 from p2p.analysis.failure_causes import failure_cause
 from p2p.cli import main
 from p2p.contracts.suite import CaseResult, Outcome
 from p2p.contracts.suite_page import Cause
-from p2p.service.suites import page as pages
-from p2p.service.suites.page import clean
+from p2p.redaction import for_others
 
 KEY = "sk-ant-api03-not-a-real-key-0123456789"
 
@@ -81,8 +81,8 @@ def test_videos_lie_beside_the_page_where_that_is_asked(runs, tmp_path):
 @pytest.mark.slow
 def test_the_page_holds_no_key_path_or_user_name(runs, tmp_path, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    monkeypatch.setattr(pages, "getuser", lambda: "alicia")
-    pages._names.cache_clear()
+    monkeypatch.setattr(redaction, "getuser", lambda: "alicia")
+    redaction._names.cache_clear()
     status = runs / f"{SHORT}-strict-seed-1" / "status.json"
     error = f"File /home/alicia/work/reward_fn.py, line 3: key {KEY} of alicia refused <script>alert(1)</script>"
     told = json.loads(status.read_text()) | {
@@ -93,7 +93,7 @@ def test_the_page_holds_no_key_path_or_user_name(runs, tmp_path, monkeypatch):
     status.write_text(json.dumps(told))
     file = tmp_path / "page.html"
     assert main(["benchmark", "page", SHORT, "--runs-dir", str(runs), "--output", str(file)]) == 0
-    pages._names.cache_clear()
+    redaction._names.cache_clear()
     text = file.read_text()
     words = re.sub(r'"data:[^"]*"', "", text)
     assert "crashed" in words
@@ -123,12 +123,13 @@ def test_a_page_is_a_file_of_a_run_that_has_begun(runs, tmp_path, capsys):
     ],
 )
 def test_of_a_path_the_last_part_is_kept(text, cleaned):
-    assert clean(text) == cleaned
+    assert for_others(text) == cleaned
 
 
 @pytest.mark.parametrize(
     ("outcome", "cause"),
     [
+        (Outcome.NOT_TRAINED, Cause.NOT_TRAINED),
         (Outcome.CRASHED, Cause.CRASHED),
         (Outcome.CAPPED, Cause.CAPPED),
         (Outcome.TIMED_OUT, Cause.TIMED_OUT),

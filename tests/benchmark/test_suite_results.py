@@ -29,10 +29,10 @@ ENDINGS = {
     SessionStatus.PASSED: Outcome.PASSED,
     SessionStatus.MAX_ITERATIONS: Outcome.NOT_PASSED,
     SessionStatus.CANCELLED: Outcome.CANCELLED,
-    SessionStatus.INVALID_CODE: Outcome.CRASHED,
-    SessionStatus.RATE_LIMITED: Outcome.CRASHED,
-    SessionStatus.AUTH_ERROR: Outcome.CRASHED,
-    SessionStatus.ERROR: Outcome.CRASHED,
+    SessionStatus.INVALID_CODE: Outcome.NOT_TRAINED,
+    SessionStatus.RATE_LIMITED: Outcome.NOT_TRAINED,
+    SessionStatus.AUTH_ERROR: Outcome.NOT_TRAINED,
+    SessionStatus.ERROR: Outcome.NOT_TRAINED,
     SessionStatus.BUDGET: Outcome.CAPPED,
 }
 
@@ -62,6 +62,16 @@ def test_every_way_in_which_a_session_ends_has_an_outcome() -> None:
     assert finished - {*ENDINGS} == {SessionStatus.COMPLETED}, "which none does that has a sentence"
 
 
+def test_an_error_after_the_first_reward_is_a_crash(ws: Workspace) -> None:
+    suite = suite_of(1)
+    _, run = begun(ws, suite)
+    session_id = end(ws, suite, run, "case-0", SessionStatus.ERROR)
+    assert outcomes(view_suite_run(ws, "poles")) == [Outcome.NOT_TRAINED]
+    ws.record(session_id).iteration(1).save_reward_source("def compute_reward(): ...")
+    end(ws, suite, run, "case-0", SessionStatus.ERROR)
+    assert outcomes(view_suite_run(ws, "poles")) == [Outcome.CRASHED]
+
+
 def test_a_cap_in_minutes_is_told_from_the_others(ws: Workspace) -> None:
     suite = suite_of(2, budget=Budget(minutes=5, dollars=1))
     _, run = begun(ws, suite)
@@ -79,12 +89,12 @@ def test_a_mended_stage_goes_on_where_it_stopped(ws: Workspace) -> None:
     end(ws, suite, run, "case-3", SessionStatus.ERROR)
     view = view_suite_run(ws, "poles")
     assert view.stages[0].decision is Gate.FAILED, "six left of ten cannot be seven"
-    assert outcomes(view) == [Outcome.CRASHED] * 4 + [Outcome.OPEN] * 6 + [Outcome.SKIPPED] * 10
+    assert outcomes(view) == [Outcome.NOT_TRAINED] * 4 + [Outcome.OPEN] * 6 + [Outcome.SKIPPED] * 10
     for number in range(3, 10):
         end(ws, suite, run, f"case-{number}", SessionStatus.PASSED)
     view = view_suite_run(ws, "poles")
     assert view.stages[0].decision is Gate.PASSED
-    assert outcomes(view) == [Outcome.CRASHED] * 3 + [Outcome.PASSED] * 7 + [Outcome.OPEN] * 10
+    assert outcomes(view) == [Outcome.NOT_TRAINED] * 3 + [Outcome.PASSED] * 7 + [Outcome.OPEN] * 10
 
 
 def test_a_run_is_interrupted_until_all_of_it_has_ended(ws: Workspace) -> None:
@@ -115,7 +125,7 @@ def test_a_line_stands_until_its_session_has_another_status(ws: Workspace) -> No
     assert view_suite_run(ws, "poles").results[0].steps == 12_345, "the session is not read again"
     end(ws, suite, run, "case-0", SessionStatus.ERROR)
     view = view_suite_run(ws, "poles")
-    assert (view.results[0].steps, view.results[0].outcome) == (0, Outcome.CRASHED)
+    assert (view.results[0].steps, view.results[0].outcome) == (0, Outcome.NOT_TRAINED)
     (record.path / "results.jsonl").write_text("half a li")
     assert view_suite_run(ws, "poles") == view, "lines may always be lost"
 

@@ -22,7 +22,7 @@ def told(*words: str) -> str:
 
 @pytest.fixture
 def run(runs_dir: Path) -> Workspace:
-    """A staged run of four cases: two passed, one crashed, one behind no gate is open."""
+    """A staged run of four cases: two passed, one could not begin, one behind no gate is open."""
     ws = Workspace(Settings(runs_dir=runs_dir))
     suite = suite_of(4, Stage(name="first", where=Selection(difficulty=("easy",)), gate=0.5), Stage(name="rest"))
     _, made = begun(ws, suite)
@@ -42,7 +42,7 @@ def test_a_run_is_shown_with_its_stages_its_rates_and_why_sessions_failed() -> N
     }
     assert stages["first"][:3] == ["passed", "50", "%"]
     lines = {line.split()[0]: line for line in shown.splitlines() if line.strip().startswith("poles-case")}
-    assert "crashed" in lines["poles-case-1-seed-1"]
+    assert "not trained" in lines["poles-case-1-seed-1"]
     assert "why" in lines["poles-case-1-seed-1"]
     assert "open" in lines["poles-case-3-seed-1"]
 
@@ -50,7 +50,7 @@ def test_a_run_is_shown_with_its_stages_its_rates_and_why_sessions_failed() -> N
 @pytest.mark.usefixtures("run")
 def test_a_run_as_json_holds_every_session() -> None:
     shown = json.loads(told("show", "poles", "--json"))
-    assert [result["outcome"] for result in shown["results"]] == ["passed", "crashed", "passed", "open"]
+    assert [result["outcome"] for result in shown["results"]] == ["passed", "not_trained", "passed", "open"]
     (listed,) = json.loads(told("list", "--json"))["runs"]
     assert (listed["run"]["name"], listed["tally"]["passed"], listed["state"]) == ("poles", 2, "interrupted")
     assert "results" not in listed

@@ -2,9 +2,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from p2p.cli.formats import age, duration, share, sparkline
+from p2p.cli.formats import age, share, sparkline
 from p2p.cli.live import meets
 from p2p.contracts.intent import Comparison, needed, number
+from p2p.contracts.numbers import duration
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig
-from p2p.service.wording import field_problem
+from p2p.service.wording import refused
 
 
 def new_session(**fields: Any) -> NewSession:
@@ -27,4 +27,4 @@ def new_session(**fields: Any) -> NewSession:
     try:
         return NewSession(**fields)
     except ValidationError as error:
-        raise InvalidInput("\n".join(["The request is not valid:", *map(field_problem, error.errors())])) from error
+        raise refused(error) from error

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from p2p.analysis.suite_comparison import ReadRun, compare_runs
 from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.numbers import interval_in_words, number, share_in_words
 from p2p.contracts.suite_comparison import (
     SHARES,
     Difference,
+    Estimate,
     ForestRequest,
     ForestRow,
     Metric,
@@ -33,6 +35,25 @@ TITLES = {
     Metric.DOLLARS: "dollars",
 }
 """Metrics in words."""
+
+
+def estimate_in_words(metric: Metric, found: Estimate) -> tuple[str, str]:
+    """A mean over cases and its 95 % interval, such as ("81 %", "62 % to 94 %"); an empty interval for none."""
+    if found.mean is None:
+        return "–", ""
+    if metric in SHARES:
+        interval = "" if found.low is None else interval_in_words(found.low, found.high).replace("%", " %")
+        return share_in_words(found.mean).replace("%", " %"), interval
+    mean, low, high = (_in_unit(metric, value) for value in (found.mean, found.low, found.high))
+    return mean, f"{low} to {high}" if found.low is not None else ""
+
+
+def _in_unit(metric: Metric, value: float | None) -> str:
+    if value is None:
+        return "–"
+    if metric is Metric.FLATTERY:
+        return f"{100 * value:.0f} %"
+    return f"${value:.2f}" if metric is Metric.DOLLARS else number(value)
 
 
 def compare_suite_runs(ws: Workspace, names: Sequence[str], *, chart: bool = True) -> SuiteComparison:

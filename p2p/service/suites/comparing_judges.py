@@ -10,8 +10,9 @@ from p2p.analysis.judge_comparison import (
     notes_of,
 )
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import MET_SHARE_NEEDED, Judgment, Verdict
-from p2p.contracts.suite import Case, CaseResult
+from p2p.contracts.suite import CaseResult
 from p2p.contracts.suite_comparison import JudgeComparison
 from p2p.registry import naming_extras
 from p2p.service.suites.comparing import read_run
@@ -43,17 +44,11 @@ def compare_judges(ws: Workspace, name: str) -> JudgeComparison:
     policies = []
     dollars: dict[str, float] = {}
     for result in read.results:
-        case = read.suite.case(result.case)
-        if (
-            case is None
-            or case.exam is None
-            or result.exam is None
-            or not result.exam.n_rollouts
-            or result.exam.problem
-        ):
+        exam, sat = read.suite.exam_of(result.case), result.exam
+        if exam is None or sat is None or not sat.n_rollouts or sat.problem:
             continue
-        if verdicts := _verdicts(ws, case, result, read.suite.pass_threshold):
-            policies.append(JudgedPolicy(result.case, result.exam.passed, verdicts))
+        if verdicts := _verdicts(ws, exam, result, read.suite.pass_threshold):
+            policies.append(JudgedPolicy(result.case, sat.passed, verdicts))
             for judge, roles in ROLES.items():
                 spent = sum(result.dollars.get(role, 0.0) for role in roles)
                 dollars[judge] = dollars.get(judge, 0.0) + spent
@@ -72,10 +67,11 @@ def compare_judges(ws: Workspace, name: str) -> JudgeComparison:
     )
 
 
-def _verdicts(ws: Workspace, case: Case, result: CaseResult, pass_threshold: float) -> Mapping[str, JudgeVerdict]:
+def _verdicts(ws: Workspace, exam: Intent, result: CaseResult, pass_threshold: float) -> Mapping[str, JudgeVerdict]:
     """Verdict of every judge on the policy of a session, from its files alone."""
     with naming_extras():
         from p2p.judges.code import CodeJudge  # noqa: PLC0415 - numpy, which the service starts without
+        from p2p.judges.generated import MET  # noqa: PLC0415 - the same
     session = ws.record(result.session_id)
     judged = best_judgment(session)
     if judged is None:
@@ -86,7 +82,7 @@ def _verdicts(ws: Workspace, case: Case, result: CaseResult, pass_threshold: flo
     verdicts = {
         OWN: _of(judgment),
         MEASURED: _of(judge.judge_report(session.read_criteria(), report, pass_threshold)),
-        EXAM_CRITERIA: _of(judge.judge_report(case.exam, report, pass_threshold)),
+        EXAM_CRITERIA: _of(judge.judge_report(exam, report, pass_threshold)),
     }
     if judgment.observation is not None:
         seen = judgment.observation
@@ -94,7 +90,7 @@ def _verdicts(ws: Workspace, case: Case, result: CaseResult, pass_threshold: flo
         verdicts[EYES] = JudgeVerdict(content, seen.score)
     scores = [score for finding in judgment.by_written_code for score in finding.scores]
     if scores:
-        met = sum(score >= 1.0 for score in scores) / len(scores)
+        met = sum(score >= MET for score in scores) / len(scores)
         verdicts[WRITTEN] = JudgeVerdict(met >= MET_SHARE_NEEDED, sum(scores) / len(scores))
     return verdicts
 

@@ -12,10 +12,10 @@ from p2p.contracts.suite import Case, CaseResult, ExamResult, Suite, SuiteRun, d
 from p2p.contracts.suite_entry import Entry, EntryProblem, EntryReport
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import EvaluateRequest
+from p2p.redaction import for_others
 from p2p.scheduler.resources import parallel_jobs
 from p2p.service.jobs.worker_jobs import cancelled_by_ctrl_c, wait, worker_job
 from p2p.service.suites.exams import Exam, exam_of, score
-from p2p.service.suites.page import clean
 from p2p.service.suites.plan import Sitting, stages_of
 from p2p.service.suites.results import opened, unfinished, view_suite_run
 from p2p.service.suites.running import versions
@@ -88,7 +88,7 @@ def export_entry(ws: Workspace, name: str, directory: Path) -> Entry:
     made = Entry(
         suite=suite,
         run=_public(run),
-        results=tuple(result.model_copy(update={"error": clean(result.error)}) for result in view.results),
+        results=tuple(result.model_copy(update={"error": for_others(result.error)}) for result in view.results),
         env_kwargs=observed,
         files=written,
     )
@@ -206,12 +206,11 @@ def _of_results(entry: Entry) -> Iterator[EntryProblem]:
     for case, seed in sorted({one for one in found if one not in expected or found.count(one) > 1}):
         yield EntryProblem(where=f"{case} seed {seed}", what="its result is there twice, or is none of this run")
     for result in entry.results:
-        case_of = entry.suite.case(result.case)
-        if result.exam is None or case_of is None or case_of.exam is None:
+        if result.exam is None or (exam := entry.suite.exam_of(result.case)) is None:
             continue
         if result.exam.passed and not result.exam.n_rollouts:
             yield EntryProblem(where=f"{result.case} seed {result.seed}", what="it passed an exam without a rollout")
-        if result.exam.exam_sha256 != digest_of(case_of.exam):
+        if result.exam.exam_sha256 != digest_of(exam):
             yield EntryProblem(
                 where=f"{result.case} seed {result.seed}", what="it was scored by another exam than the suite's"
             )
@@ -236,7 +235,7 @@ def _prepare(
         try:
             exam = _lay_out(ws, record, entry, (case, result), scratch / str(number))
         except P2PError as error:
-            problems.append(EntryProblem(where=name, what=f"it cannot be simulated: {clean(str(error))}"))
+            problems.append(EntryProblem(where=name, what=f"it cannot be simulated: {for_others(str(error))}"))
             continue
         yield _Retake(case, result, exam)
 

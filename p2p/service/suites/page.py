@@ -1,26 +1,23 @@
 """The page of a run: one HTML file with every case, its video, its numbers and why sessions did not pass."""
 
 import base64
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
-from getpass import getuser
 from pathlib import Path
-from socket import gethostname
 
 from p2p.analysis.failure_causes import failure_cause
 from p2p.analysis.suite_comparison import ReadRun, estimate_of, groups_of, main_metric, metrics_of, run_estimate, values
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.intent import needed, number, score_in_words
+from p2p.contracts.intent import interval_in_words, needed, number, score_in_words, share_in_words
 from p2p.contracts.judgment import CriterionScore, Judgment
+from p2p.contracts.numbers import duration
 from p2p.contracts.suite import Case, CaseResult, Outcome, Suite, SuiteRunView
 from p2p.contracts.suite_comparison import SHARES, Estimate, Metric
 from p2p.contracts.suite_page import Cause, FailureCause
-from p2p.redaction import redact_text
-from p2p.service.suites.comparing import TITLES
+from p2p.redaction import for_others
+from p2p.service.suites.comparing import TITLES, estimate_in_words
 from p2p.service.suites.exams import best_judgment
 from p2p.service.suites.results import opened, view_suite_run
 from p2p.service.workspace import Workspace
@@ -30,11 +27,6 @@ from p2p.store.pictures import SheetRecord
 from p2p.store.suites import SuiteRuns
 from p2p.store.untrusted_files import is_readable, read_bytes
 
-PATH = re.compile(r"(?<![\w.:/])(?:~|[A-Za-z]:)?[\\/](?:[^\s\\/:'\"<>|,;()]+[\\/])+([^\s\\/:'\"<>|,;()]*)")
-"""An absolute path; its last part is kept."""
-SHORTEST_NAME = 3
-ORDINARY = ("root", "user", "admin", "ubuntu", "localhost")
-"""Names that say nothing of anybody."""
 LABEL = "median"
 """Which of a report's rollouts is shown: never the best."""
 
@@ -122,6 +114,18 @@ class CaseCard:
     video_note: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What is read of one session, once."""
+
+    result: CaseResult
+    judgment: Judgment | None
+    handed_in: IterationRecord | None
+    """Iteration whose policy it hands in."""
+    cause: FailureCause | None
+    """Why it did not pass."""
+
+
 def write_page(ws: Workspace, name: str, output: Path | None = None, videos: Videos = Videos.INSIDE) -> Path:
     """Write the page of a run.
 
@@ -145,13 +149,10 @@ def write_page(ws: Workspace, name: str, output: Path | None = None, videos: Vid
     read = ReadRun(run, suite, view.results)
     if not read.ended:
         raise InvalidInput(f"No session of {name} has ended yet: there is nothing to show.")
-    judgments = {result.session_id: _judgment(ws, result) for result in view.results}
-    causes = {
-        result.session_id: failure_cause(result, judgments[result.session_id], has_exam=_has_exam(suite, result))
-        for result in view.results
-    }
+    sessions = [_shown(ws, suite, result) for result in view.results]
+    causes = [session.cause for session in sessions if session.cause is not None]
     beside = target.parent / f"{target.stem}_videos"
-    cards = [_card(ws, case, view.results, causes, judgments, (videos, beside)) for case in _cases(suite, view)]
+    cards = [_card(case, sessions, (videos, beside)) for case in _cases(suite, view)]
     files.write_text(target, _render(read, view, cards, causes))
     return target
 
@@ -161,20 +162,19 @@ def _cases(suite: Suite, view: SuiteRunView) -> list[Case]:
     return [case for case in suite.cases if case.name in run]
 
 
-def _has_exam(suite: Suite, result: CaseResult) -> bool:
-    case = suite.case(result.case)
-    return case is not None and case.exam is not None
-
-
-def _judgment(ws: Workspace, result: CaseResult) -> Judgment | None:
+def _shown(ws: Workspace, suite: Suite, result: CaseResult) -> _Shown:
     session = ws.runs.session(result.session_id)
-    judged = best_judgment(session) if session.exists else None
-    return judged[1] if judged is not None else None
+    judged = best_judgment(session) if session.exists and result.outcome is not Outcome.OPEN else None
+    number, judgment = judged if judged is not None else (None, None)
+    return _Shown(
+        result,
+        judgment,
+        session.iteration(number) if number is not None else None,
+        failure_cause(result, judgment, has_exam=suite.exam_of(result.case) is not None),
+    )
 
 
-def _render(
-    read: ReadRun, view: SuiteRunView, cards: Sequence[CaseCard], causes: dict[str, FailureCause | None]
-) -> str:
+def _render(read: ReadRun, view: SuiteRunView, cards: Sequence[CaseCard], causes: Sequence[FailureCause]) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - the service starts without
 
     templates = Environment(
@@ -185,7 +185,7 @@ def _render(
         lstrip_blocks=True,
     )
     main = main_metric(read.suite)
-    counts = Counter(cause.cause for cause in causes.values() if cause is not None)
+    counts = Counter(one.cause for one in causes)
     system = read.run.system
     measured = {
         "author": system.model or system.author,
@@ -198,7 +198,7 @@ def _render(
         run=read.run,
         suite=read.suite,
         view=view,
-        measured={key: clean(str(value)) for key, value in measured.items()},
+        measured={key: for_others(str(value)) for key, value in measured.items()},
         versions=read.run.versions,
         bars=[_bar(metric, read, main) for metric in metrics_of([read])],
         groups=_groups(read, main),
@@ -206,14 +206,14 @@ def _render(
         cards=cards,
         with_exam=main is Metric.EXAM,
         stages=[stage for stage in view.stages if len(view.stages) > 1 or stage.gate is not None],
-        total_time=_duration(sum(result.seconds for result in view.results)),
+        total_time=duration(sum(result.seconds for result in view.results)),
         total_dollars=sum(view.dollars.values()),
     )
 
 
-def _where(causes: dict[str, FailureCause | None], cause: Cause) -> list[tuple[str, int]]:
+def _where(causes: Sequence[FailureCause], cause: Cause) -> list[tuple[str, int]]:
     """What exactly the sessions of one cause missed, the most frequent first."""
-    details = Counter(clean(one.detail) for one in causes.values() if one is not None and one.cause is cause)
+    details = Counter(for_others(one.detail) for one in causes if one.cause is cause)
     return [(detail, count) for detail, count in details.most_common() if detail]
 
 
@@ -226,16 +226,11 @@ def _as_bar(title: str, metric: Metric, found: Estimate, *, main: bool = False) 
     if found.mean is None:
         return Bar(title, "–", "", 0)
 
-    def words(value: float) -> str:
-        if share or metric is Metric.FLATTERY:
-            return f"{100 * value:.0f} %"
-        return number(value) if metric is not Metric.DOLLARS else f"${value:.2f}"
-
-    interval = "" if found.low is None or found.high is None else f"{words(found.low)} to {words(found.high)}"
+    text, interval = estimate_in_words(metric, found)
     mean, low, high = (
         100 * value if share and value is not None else None for value in (found.mean, found.low, found.high)
     )
-    return Bar(title, words(found.mean), interval, found.n_cases, mean, low, high, main)
+    return Bar(title, text, interval, found.n_cases, mean, low, high, main)
 
 
 def _groups(read: ReadRun, main: Metric) -> list[Group]:
@@ -255,23 +250,16 @@ def _groups(read: ReadRun, main: Metric) -> list[Group]:
     return groups
 
 
-def _card(
-    ws: Workspace,
-    case: Case,
-    results: Sequence[CaseResult],
-    causes: dict[str, FailureCause | None],
-    judgments: dict[str, Judgment | None],
-    place: tuple[Videos, Path],
-) -> CaseCard:
-    own = [result for result in results if result.case == case.name]
-    lines = tuple(_line(result, causes[result.session_id], judgments[result.session_id]) for result in own)
-    video, poster, note = _video(ws, own, *place)
+def _card(case: Case, sessions: Sequence[_Shown], place: tuple[Videos, Path]) -> CaseCard:
+    own = [session for session in sessions if session.result.case == case.name]
+    lines = tuple(_line(session) for session in own)
+    video, poster, note = _video(own, *place)
     return CaseCard(
         case=case,
         exam=tuple(_asked(case)),
         sessions=lines,
         passed=sum(line.passed for line in lines),
-        ended=sum(result.outcome.ended for result in own),
+        ended=sum(session.result.outcome.ended for session in own),
         video=video,
         poster=poster,
         video_note=note,
@@ -284,32 +272,32 @@ def _asked(case: Case) -> Iterable[str]:
         yield f"{criterion.title}{optional}: {criterion.description}"
 
 
-def _line(result: CaseResult, cause: FailureCause | None, judgment: Judgment | None) -> SessionLine:
+def _line(session: _Shown) -> SessionLine:
+    result, cause = session.result, session.cause
     exam = result.exam
     criteria: tuple[CriterionScore, ...] = exam.criteria if exam is not None else ()
-    if not criteria and judgment is not None:
-        criteria = judgment.criteria
-    interval = "" if exam is None or exam.low is None or exam.high is None else _percent(exam.low, exam.high)
+    if not criteria and session.judgment is not None:
+        criteria = session.judgment.criteria
     return SessionLine(
         seed=result.seed,
         outcome=result.outcome.replace("_", " "),
         passed=cause is None,
         itself="passed" if result.passed_itself else "not passed",
         exam="" if exam is None else f"{exam.n_met} of {exam.n_rollouts}",
-        exam_interval=interval,
+        exam_interval=_interval(exam.low, exam.high) if exam is not None else "",
         score=score_in_words(exam.intent_score if exam is not None else result.intent_score),
         cause=cause.cause if cause is not None else "",
-        detail=clean(cause.detail) if cause is not None else "",
+        detail=for_others(cause.detail) if cause is not None else "",
         iterations=result.iterations,
         steps=f"{result.steps:,}",
-        time=_duration(result.seconds),
+        time=duration(result.seconds),
         dollars=f"${sum(result.dollars.values()):.2f}" if result.dollars else "",
         criteria=tuple(_criterion(one) for one in criteria),
     )
 
 
-def _percent(low: float, high: float) -> str:
-    return f"{100 * low:.0f} to {100 * high:.0f} %"
+def _interval(low: float | None, high: float | None) -> str:
+    return interval_in_words(low, high).replace("%", " %") if low is not None else ""
 
 
 def _criterion(one: CriterionScore) -> CriterionLine:
@@ -317,19 +305,17 @@ def _criterion(one: CriterionScore) -> CriterionLine:
         title=one.title,
         needed=needed(one.comparison, one.threshold, one.upper, one.unit),
         measured=number(one.value, one.unit),
-        met_share=f"{100 * one.met_share:.0f} %",
+        met_share=share_in_words(one.met_share).replace("%", " %"),
         met=one.met,
         required=one.required,
     )
 
 
-def _video(ws: Workspace, results: Sequence[CaseResult], videos: Videos, beside: Path) -> tuple[str, str, str]:
+def _video(sessions: Sequence[_Shown], videos: Videos, beside: Path) -> tuple[str, str, str]:
     """Source of a case's video, its poster, and what it shows; empty where no session has one."""
-    for result in results:
-        if videos is Videos.NONE or (iteration := _handed_in(ws, result)) is None:
-            continue
-        path = iteration.report.video(LABEL)
-        if not is_readable(path):
+    for session in sessions:
+        iteration, result = session.handed_in, session.result
+        if videos is Videos.NONE or iteration is None or not is_readable(path := iteration.report.video(LABEL)):
             continue
         data = read_bytes(path)
         frame = SheetRecord(iteration.path).frame_path(1)
@@ -345,39 +331,5 @@ def _video(ws: Workspace, results: Sequence[CaseResult], videos: Videos, beside:
     return "", "", ""
 
 
-def _handed_in(ws: Workspace, result: CaseResult) -> IterationRecord | None:
-    """Iteration whose policy a session handed in."""
-    session = ws.runs.session(result.session_id)
-    judged = best_judgment(session) if session.exists and result.outcome is not Outcome.OPEN else None
-    return session.iteration(judged[0]) if judged is not None else None
-
-
 def _inline(data: bytes, kind: str) -> str:
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
-
-
-def clean(text: str) -> str:
-    """Text that may go to others: without keys, names of this user and machine; of absolute paths the last part."""
-    text = PATH.sub(r"\1", redact_text(text))
-    for name in _names():
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "…", text)
-    return text
-
-
-@cache
-def _names() -> tuple[str, ...]:
-    """Names of the user and of the machine, where they are no ordinary words."""
-    try:
-        names = {getuser(), gethostname()}
-    except (OSError, KeyError):  # a user without an entry in passwd
-        names = {gethostname()}
-    return tuple(name for name in names if len(name) >= SHORTEST_NAME and name not in ORDINARY)
-
-
-def _duration(seconds: float) -> str:
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -38,8 +38,6 @@ OUTCOMES = {
     SessionStatus.ERROR: Outcome.CRASHED,
 }
 """What the end of a session means for its case; a cap in minutes is told from the others by the time at work."""
-EXAMINED = (Outcome.PASSED, Outcome.NOT_PASSED)
-"""A session that came to its own end hands its policy in; any other has not passed, whatever it left."""
 
 
 def list_suite_runs(ws: Workspace) -> tuple[SuiteRunView, ...]:
@@ -61,7 +59,6 @@ def view_of(ws: Workspace, record: SuiteRunRecord) -> SuiteRunView:
     suite, run = opened(record)
     stages = stages_of(suite, run)
     results = read_results(ws, record, suite, stages)
-    with_exam = [case.name for case in suite.cases if case.exam is not None]
     live = is_live(ws, record.driver_dir)
     ended = not live and not unfinished(suite, results.values())
     driver = job_status(record.driver_dir, ws.backend)
@@ -70,8 +67,8 @@ def view_of(ws: Workspace, record: SuiteRunRecord) -> SuiteRunView:
         run=run,
         state=RunState.RUNNING if live else RunState.ENDED if ended else RunState.INTERRUPTED,
         error=failure_message(driver) if failed and driver is not None else "",
-        tally=Tally.of(list(results.values()), with_exam),
-        stages=views_of(stages, results, with_exam),
+        tally=Tally.of(list(results.values()), suite.examined),
+        stages=views_of(stages, results, suite.examined),
         results=tuple(results.values()),
     )
 
@@ -96,8 +93,7 @@ def unfinished(suite: Suite, results: Iterable[CaseResult]) -> bool:
 
 def lacks_exam(suite: Suite, result: CaseResult) -> bool:
     """Whether a session has ended whose policy has still to sit its exam."""
-    case = suite.case(result.case)
-    return result.outcome in EXAMINED and case is not None and case.exam is not None and result.exam is None
+    return result.outcome.hands_in and result.exam is None and suite.exam_of(result.case) is not None
 
 
 def read_results(
@@ -142,7 +138,7 @@ def _result(
     except InvalidInput as error:  # it lies in the trash
         return open_result.model_copy(update={"status": status.status, "error": str(error)})
     exam = result.exam
-    if result.outcome not in EXAMINED or sitting.case.exam is None:
+    if not result.outcome.hands_in or sitting.case.exam is None:
         exam = None
     elif exam is None or exam.exam_sha256 != digest_of(sitting.case.exam):
         asked = exam_of(ws, suite, record, sitting)
@@ -166,6 +162,9 @@ def _of_session(ws: Workspace, result: CaseResult, status: StatusRecord) -> Case
         by_role[line.role] += line.dollars or 0.0
         by_model[line.model] += line.dollars or 0.0
     outcome = OUTCOMES[status.status]
+    iterations = len(session.iteration_records())
+    if outcome is Outcome.CRASHED and not iterations:
+        outcome = Outcome.NOT_TRAINED
     minutes = spent.caps.minutes
     if outcome is Outcome.CAPPED and minutes is not None and spent.seconds_at_work >= 60 * minutes:
         outcome = Outcome.TIMED_OUT
@@ -178,7 +177,7 @@ def _of_session(ws: Workspace, result: CaseResult, status: StatusRecord) -> Case
             "passed_itself": outcome is Outcome.PASSED,
             "intent_score": judgment.intent_score if judgment is not None else None,
             "success": judgment.success_rate if judgment is not None else None,
-            "iterations": len(session.iteration_records()),
+            "iterations": iterations,
             "steps": sum(training.environment_steps for training in spent.trainings),
             "seconds": spent.seconds_at_work,
             "dollars": {role: round(dollars, 6) for role, dollars in by_role.items()},

@@ -35,7 +35,7 @@ from p2p.service.suites.exams import exam_of, exam_status, score, sit
 from p2p.service.suites.plan import Sitting, check_selection, stages_of
 from p2p.service.suites.results import lacks_exam, opened, read_results, unfinished, view_suite_run
 from p2p.service.training.plan import run_configs
-from p2p.service.wording import field_problem
+from p2p.service.wording import refused
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.clock import now
@@ -81,7 +81,7 @@ def new_suite_run(**fields: object) -> NewSuiteRun:
     try:
         return NewSuiteRun.model_validate(fields)
     except ValidationError as error:
-        raise InvalidInput("\n".join(["The request is not valid:", *map(field_problem, error.errors())])) from error
+        raise refused(error) from error
 
 
 def start_suite_run(
@@ -148,7 +148,7 @@ def resume_suite_run(
     record.save_run(run)
     if again:
         for result in read_results(ws, record, suite, stages_of(suite, run)).values():
-            if result.outcome in (Outcome.CRASHED, Outcome.CANCELLED):
+            if result.outcome in (Outcome.NOT_TRAINED, Outcome.CRASHED, Outcome.CANCELLED):
                 make_ready(ws, ws.record(result.session_id))
     return _start_driver(ws, record)
 
@@ -210,7 +210,7 @@ def request_of(suite: Suite, asked: NewSuiteRun | None = None) -> SuiteRun:
     try:
         return SuiteRun.model_validate(told)
     except ValidationError as error:
-        raise InvalidInput("\n".join(["The request is not valid:", *map(field_problem, error.errors())])) from error
+        raise refused(error) from error
 
 
 def default_name(suite: Suite, system: NewSession) -> str:
