@@ -27,7 +27,7 @@ from p2p.cli.model_options import (
     model_fields,
     parse_caps,
 )
-from p2p.cli.options import AsJson, Assignments, BackendName, Detach, RunsDir, examples, open_workspace
+from p2p.cli.options import AsJson, Assignments, BackendName, Detach, RunsDir, SuiteRunName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.session_options import USUAL, Configs, Iterations, PriorityOption, StopWhenClear, option
 from p2p.cli.tables import table
@@ -62,7 +62,6 @@ benchmark = typer.Typer(name="benchmark", no_args_is_help=True, help="Suites of 
 SuiteArgument = Annotated[
     str, typer.Argument(metavar="SUITE", help="A suite that comes with p2p, or a .toml or .csv file of cases.")
 ]
-RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Name of the run; `p2p benchmark list` shows them.")]
 SeedList = Annotated[
     str, typer.Option("--seeds", metavar="1,2,3", help="Sessions of each case.", show_default="the suite's")
 ]
@@ -173,14 +172,14 @@ def list_runs(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
 
 
 @benchmark.command(epilog=examples("p2p benchmark show basic", "p2p benchmark show basic --json"))
-def show(name: RunArgument, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+def show(name: SuiteRunName, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Show a run: its stages and gates, and each session with its own verdict and its exam."""
     view = view_suite_run(open_workspace(runs_dir), name)
     Output(as_json).result(view, *run_text(view))
 
 
 @benchmark.command(epilog=examples("p2p benchmark stop basic"))
-def stop(name: RunArgument, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+def stop(name: SuiteRunName, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Stop a run and the trainings of its sessions; finished work is kept."""
     view = stop_suite_run(open_workspace(runs_dir), name)
     Output(as_json).result(view, f"Stopped {name}. To go on: p2p benchmark resume {name}")
@@ -188,7 +187,7 @@ def stop(name: RunArgument, as_json: AsJson = False, runs_dir: RunsDir = None) -
 
 @benchmark.command(epilog=examples("p2p benchmark resume basic", "p2p benchmark resume basic --again"))
 def resume(
-    name: RunArgument,
+    name: SuiteRunName,
     again: Again = False,
     from_stage: FromStage = "",
     parallel: Annotated[int | None, option(NewSuiteRun, "parallel", "--parallel", show_default="as before")] = None,

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from p2p.cli.formats import short_path
-from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
+from p2p.cli.options import AsJson, RunsDir, SuiteRunName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import NOT_PASSED
 from p2p.contracts.suite_entry import EntryReport
@@ -20,7 +20,7 @@ VERIFY_EXAMPLES = examples("p2p benchmark verify basic-entry", "p2p benchmark ve
 
 
 def export(
-    name: Annotated[str, typer.Argument(metavar="RUN", help="Name of the run; `p2p benchmark list` shows them.")],
+    name: SuiteRunName,
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory to write; empty or not there yet.")],
     as_json: AsJson = False,
     runs_dir: RunsDir = None,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from p2p.cli.formats import short_path
-from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
+from p2p.cli.options import AsJson, RunsDir, SuiteRunName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.service.suites.page import Videos, write_page
 
@@ -16,7 +16,7 @@ PAGE_EXAMPLES = examples(
 
 
 def page(
-    name: Annotated[str, typer.Argument(metavar="RUN", help="Name of the run; `p2p benchmark list` shows them.")],
+    name: SuiteRunName,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File to write.", show_default="page.html of the run")
     ] = None,

@@ -33,6 +33,7 @@ SessionName = Annotated[
         autocompletion=complete_session,
     ),
 ]
+SuiteRunName = Annotated[str, typer.Argument(metavar="RUN", help="Name of the run; `p2p benchmark list` shows them.")]
 Iteration = Annotated[
     int | None, typer.Option("--iteration", min=1, help="Number of the iteration.", show_default="the best so far")
 ]

@@ -48,9 +48,14 @@ def load_suite(name: str) -> Suite:
     try:
         return suite_of_csv(path.stem, text) if path.suffix == ".csv" else _suite_of_toml(path, text)
     except ValidationError as error:
-        wrong = error.errors()[0]
-        place = ".".join(map(str, wrong["loc"]))
-        raise InvalidInput(f"{path} is no suite: {place}{': ' if place else ''}{wrong['msg']}.") from error
+        raise InvalidInput(f"{path} is no suite: {_first(error)}") from error
+
+
+def _first(error: ValidationError) -> str:
+    """The first of what is wrong, with its place in the file."""
+    wrong = error.errors()[0]
+    place = ".".join(map(str, wrong["loc"]))
+    return f"{place}{': ' if place else ''}{wrong['msg']}."
 
 
 def _suite_of_toml(path: Path, text: str) -> Suite:
@@ -92,8 +97,7 @@ def _with_exam(path: Path, exams: Path | None, case: dict[str, Any]) -> dict[str
     try:
         exam = Intent.model_validate_json(file.read_bytes())
     except ValidationError as error:
-        wrong = error.errors()[0]
-        raise InvalidInput(f"{file} is no exam: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}.") from error
+        raise InvalidInput(f"{file} is no exam: {_first(error)}") from error
     if (exam.env_id, exam.prompt) != (case.get("env_id"), case.get("prompt")):
         raise InvalidInput(f"{file} is the exam of “{exam.prompt}” for {exam.env_id}, not of {case.get('name')!r}.")
     return case | {"exam": exam}
@@ -115,10 +119,7 @@ def read_revealed(path: Path) -> RevealedCases:
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error}") from error
     except ValidationError as error:
-        wrong = error.errors()[0]
-        raise InvalidInput(
-            f"{path} holds no revealed cases: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}."
-        ) from error
+        raise InvalidInput(f"{path} holds no revealed cases: {_first(error)}") from error
 
 
 def suite_of_csv(name: str, text: str, stages: int = CSV_STAGES, gate: float = CSV_GATE) -> Suite:

@@ -1,9 +1,9 @@
 """Tables of the calibration of exams."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from p2p.analysis.intervals import wilson_interval
-from p2p.lab.contracts.exams import Count, ExamCounts, SuiteCalibration
+from p2p.lab.contracts.exams import Count, SuiteCalibration
 
 HEADER = (
     "| suite | motions | exams | near misses that pass | exploits that pass | other sentences' motions that pass "
@@ -16,8 +16,10 @@ def markdown(calibrations: Iterable[SuiteCalibration]) -> str:
     """Two rows for each suite: motions that exams were mended on, and motions never looked at."""
     lines = [*HEADER]
     for one in calibrations:
-        for words, pick in PARTS.items():
-            counts = [pick(case.mended_on, case.never_looked_at) for case in one.cases.values()]
+        for words, counts in (
+            ("mended on", [case.mended_on for case in one.cases.values()]),
+            ("never looked at", [case.never_looked_at for case in one.cases.values()]),
+        ):
             cells = (
                 one.suite,
                 words,
@@ -30,13 +32,6 @@ def markdown(calibrations: Iterable[SuiteCalibration]) -> str:
             )
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-Pick = Callable[[ExamCounts, ExamCounts], ExamCounts]
-PARTS: dict[str, Pick] = {
-    "mended on": lambda mended, _apart: mended,
-    "never looked at": lambda _mended, apart: apart,
-}
 
 
 def _summed(counts: Iterable[Count]) -> Count:

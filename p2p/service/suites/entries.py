@@ -30,9 +30,18 @@ from p2p.store.suites import SuiteRuns
 from p2p.training.tuning import of_the_world
 
 TOLD = (
-    "author", "model", "light_model", "judge_model", "judge_author", "candidates", "n_seeds", "n_configs",
-    "max_iterations", "config", "stop_when_clear",
-)  # fmt: skip
+    "author",
+    "model",
+    "light_model",
+    "judge_model",
+    "judge_author",
+    "candidates",
+    "n_seeds",
+    "n_configs",
+    "max_iterations",
+    "config",
+    "stop_when_clear",
+)
 """What an entry says of the system; prices, caps and machines are its owner's."""
 SCRATCH = ".verify-"
 NO_REWARD = '''
