@@ -204,6 +204,8 @@ class JudgeCodeReport(Contract):
 
 MET_SHARE_NEEDED = 0.8
 """Share of rollouts that must meet a criterion, and everything required, for a policy to pass."""
+FULL_SCORE = 1.0 - 1e-6
+"""What a function that a model wrote gives a rollout that does what was asked, less what rounding takes."""
 
 
 class Verdict(StrEnum):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from p2p.contracts.intent import Comparison, Intent, Predicate, Statistic
-from p2p.contracts.judgment import Judgment, KnownMotion, RolloutFinding
+from p2p.contracts.judgment import FULL_SCORE, Judgment, KnownMotion, RolloutFinding
 from p2p.contracts.known_motions import ClipSet
 from p2p.contracts.work import CodeLimits, CodeRequest
 from p2p.judges.code import CodeJudge, Features
@@ -33,7 +33,6 @@ def {ALL}(arrays):
 """
 """Added to a source: calls it for each rollout, in its own process."""
 LIMITS = CodeLimits(timeout_s=30.0, max_values=20_000, max_characters=2_000)
-MET = 1.0 - 1e-6
 MOST_KNOWN = 12
 """Known motions that are named."""
 LENGTHS = (1, 2, 40)
@@ -162,7 +161,7 @@ def with_predicates(intent: Intent, findings: Findings) -> Intent:
                 statistic=Statistic.FINAL,
                 feature=_feature(criterion.key),
                 comparison=Comparison.AT_LEAST,
-                threshold=MET,
+                threshold=FULL_SCORE,
                 unit="1",
                 margin=1.0,
             )

@@ -11,7 +11,7 @@ from p2p.analysis.judge_comparison import (
 )
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent
-from p2p.contracts.judgment import MET_SHARE_NEEDED, Judgment, Verdict
+from p2p.contracts.judgment import FULL_SCORE, MET_SHARE_NEEDED, Judgment, Verdict
 from p2p.contracts.suite import CaseResult
 from p2p.contracts.suite_comparison import JudgeComparison
 from p2p.registry import naming_extras
@@ -71,7 +71,6 @@ def _verdicts(ws: Workspace, exam: Intent, result: CaseResult, pass_threshold: f
     """Verdict of every judge on the policy of a session, from its files alone."""
     with naming_extras():
         from p2p.judges.code import CodeJudge  # noqa: PLC0415 - numpy, which the service starts without
-        from p2p.judges.generated import MET  # noqa: PLC0415 - the same
     session = ws.record(result.session_id)
     judged = best_judgment(session)
     if judged is None:
@@ -90,7 +89,7 @@ def _verdicts(ws: Workspace, exam: Intent, result: CaseResult, pass_threshold: f
         verdicts[EYES] = JudgeVerdict(content, seen.score)
     scores = [score for finding in judgment.by_written_code for score in finding.scores]
     if scores:
-        met = sum(score >= MET for score in scores) / len(scores)
+        met = sum(score >= FULL_SCORE for score in scores) / len(scores)
         verdicts[WRITTEN] = JudgeVerdict(met >= MET_SHARE_NEEDED, sum(scores) / len(scores))
     return verdicts
 
