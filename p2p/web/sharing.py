@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import HTTPException, Request
 
-from p2p.service.suites.page import clean
+from p2p.redaction import for_others
 from p2p.web.gate import VISITOR
 from p2p.web.visitors import OWNER, Visitor
 
@@ -51,4 +51,4 @@ class Curtain:
             return [self(value) for value in data]
         if not isinstance(data, str):
             return data
-        return clean(data if self._machines is None else self._machines.sub("…", data))
+        return for_others(data if self._machines is None else self._machines.sub("…", data))
