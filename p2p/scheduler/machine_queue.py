@@ -192,6 +192,37 @@ def holders() -> tuple[str, ...]:
         return _holders(place, _core_names(place))
 
 
+def owned_cores() -> dict[int, tuple[str, float]]:
+    """Owned core -> directory of the job that owns it, and since when (Unix time).
+
+    Raises:
+        OSError: as `directory`.
+    """
+    found = {}
+    with _opened() as (_, place):
+        for name in _core_names(place):
+            with suppress(OSError, ValueError), _regular(place, name, os.O_RDONLY) as lock:
+                if not _is_free(lock):
+                    found[int(name.partition("_")[2])] = (_written(lock)[0], os.fstat(lock).st_mtime)
+    return found
+
+
+def waiting() -> list[tuple[QueueEntry, str]]:
+    """Jobs that wait, the oldest first, each with what it lacks: "cores", or the kind of its line.
+
+    Raises:
+        OSError: as `directory`.
+    """
+    found = []
+    with _opened() as (_, place), _opened_queue(place) as queue:
+        older = list[tuple[str, QueueEntry]]()
+        for name, entry in _waiting(queue):
+            if not entry.reserves:
+                found.append((entry, _lacking(place, queue, entry, older)[0]))
+            older.append((name, entry))
+    return found
+
+
 @contextmanager
 def _opened() -> Iterator[tuple[Path, int]]:
     """First usable directory for the locks, with its descriptor.

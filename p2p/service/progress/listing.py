@@ -145,7 +145,7 @@ def read_rows(ws: Workspace, directories: Sequence[Path], forget_others: bool = 
         name = directory.name
         source = source_of(directory)
         row = _unchanged(known.get(name), source, ws.settings.runs_dir)
-        if row is None and (row := _from_directory(ws, name)) is None:
+        if row is None and (row := row_of_directory(ws, name)) is None:
             continue
         if source is not None and known.get(name, ("",))[0] != source and row.rests and row.session_id == name:
             fresh[name] = (source, json.dumps(row.view))
@@ -173,7 +173,7 @@ def _unchanged(entry: Entry | None, source: str | None, root: Path) -> SessionRo
         return None
 
 
-def _from_directory(ws: Workspace, session_id: str) -> SessionRow | None:
+def row_of_directory(ws: Workspace, session_id: str) -> SessionRow | None:
     """Row of a session as its directory tells it; None if that holds no readable session."""
     from p2p.service.progress.session_view import view
 

@@ -10,10 +10,9 @@ import json
 import math
 import operator
 import os
-import stat
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -31,11 +30,12 @@ from p2p.contracts.session_line import (
     SessionPage,
     SessionQuery,
 )
-from p2p.service.progress.listing import SessionRow, read_rows, source_of
+from p2p.service.progress.listing import SessionRow, read_rows, row_of_directory, source_of
 from p2p.service.rounding import short
 from p2p.service.workspace import Workspace
 from p2p.store import session_directories
 from p2p.store.index import Entry, Index
+from p2p.store.versions import directory_times
 
 KIND = "line"
 AT_WORK_S = 0.5
@@ -149,9 +149,13 @@ def iteration_lines(ws: Workspace, session_id: str | None = None, limit: int = 5
     )
 
 
-def known_sessions(ws: Workspace) -> list[KnownSession]:
-    """Every readable session as it is now, in no order, those in the trash too."""
-    return _memory(ws.settings.runs_dir).renewed(ws)
+def known_sessions(ws: Workspace, session_ids: Collection[str] | None = None) -> list[KnownSession]:
+    """Readable sessions as they are now, in no order, those in the trash too.
+
+    Args:
+        session_ids: Only those that are known of these, for which no directory is listed; None for all.
+    """
+    return _memory(ws.settings.runs_dir).renewed(ws, session_ids)
 
 
 def _matches(known: KnownSession, query: SessionQuery) -> bool:
@@ -207,35 +211,34 @@ class _Memory:
         self._seen: dict[str, _Seen] = {}
         self._unreadable: dict[str, tuple[int, ...]] = {}
 
-    def renewed(self, ws: Workspace) -> list[KnownSession]:
+    def renewed(self, ws: Workspace, session_ids: Collection[str] | None) -> list[KnownSession]:
         with self._lock:
-            stamps = self._stamps()
-            for name in self._seen.keys() - stamps.keys():
+            names = self._names() if session_ids is None else [name for name in session_ids if name in self._seen]
+            stamps = {name: stamp for name in names if (stamp := self._stamp(name))[:2] != ABSENT}
+            for name in set(self._seen if session_ids is None else names) - stamps.keys():
                 del self._seen[name]
-            self._unreadable = {name: old for name, old in self._unreadable.items() if stamps.get(name) == old}
+            if session_ids is None:
+                self._unreadable = {name: old for name, old in self._unreadable.items() if stamps.get(name) == old}
             now = time.monotonic()
-            stale = [name for name, stamp in stamps.items() if self._is_stale(name, stamp, now)]
+            stale = {name: stamp for name, stamp in stamps.items() if self._is_stale(name, stamp, now)}
             if stale:
-                self._read(ws, {name: stamps[name] for name in stale})
-            return [seen.known for seen in self._seen.values()]
+                self._read(ws, stale)
+            return [self._seen[name].known for name in stamps if name in self._seen]
 
-    def _stamps(self) -> dict[str, tuple[int, ...]]:
-        """Session directories with the times that tell whether a line may have changed."""
+    def _names(self) -> list[str]:
         try:
             with os.scandir(self._root) as entries:
-                names = [entry.name for entry in entries if session_directories.is_id(entry.name)]
+                return [entry.name for entry in entries if session_directories.is_id(entry.name)]
         except OSError:
-            return {}
-        found = {}
-        for name in names:
-            seen = self._seen.get(name)
-            places = [name]
-            if seen is not None and not seen.known.rests:
-                places += session_directories.changing_places(name, seen.known.line.iteration)
-            stamp = tuple(part for place in places for part in _times(f"{self._root}/{place}"))
-            if stamp[:2] != ABSENT:
-                found[name] = stamp
-        return found
+            return []
+
+    def _stamp(self, name: str) -> tuple[int, ...]:
+        """Times of the directories that tell whether a line may have changed."""
+        seen = self._seen.get(name)
+        places = [name]
+        if seen is not None and not seen.known.rests:
+            places += session_directories.changing_places(name, seen.known.line.iteration)
+        return tuple(part for place in places for part in directory_times(f"{self._root}/{place}"))
 
     def _is_stale(self, name: str, stamp: tuple[int, ...], now: float) -> bool:
         seen = self._seen.get(name)
@@ -244,8 +247,13 @@ class _Memory:
         return seen.stamp != stamp or not seen.settled or seen.due <= now
 
     def _read(self, ws: Workspace, stamps: Mapping[str, tuple[int, ...]]) -> None:
-        entries = Index(self._root).entries(KIND, list(stamps))
-        sources = {name: source_of(self._root / name) for name in stamps}
+        unfinished = [name for name in stamps if name in self._seen and not self._seen[name].known.rests]
+        for name in unfinished:  # no index knows them
+            began = time.monotonic()
+            self._take([name], [row] if (row := row_of_directory(ws, name)) else [], began, stamps, {})
+        others = stamps.keys() - set(unfinished)
+        entries = Index(self._root).entries(KIND, others) if others else {}
+        sources = {name: source_of(self._root / name) for name in others}
         unknown = []
         for name, source in sources.items():
             entry = entries.get(name)
@@ -255,32 +263,34 @@ class _Memory:
             else:
                 self._keep(known, stamps[name], source, math.inf)
         for begin in range(0, len(unknown), AT_ONCE):
-            self._read_directories(ws, unknown[begin : begin + AT_ONCE], stamps, sources)
+            names = unknown[begin : begin + AT_ONCE]
+            began = time.monotonic()
+            self._take(names, read_rows(ws, [self._root / name for name in names]), began, stamps, sources)
 
-    def _read_directories(
+    def _take(
         self,
-        ws: Workspace,
         names: Sequence[str],
+        rows: Sequence[SessionRow],
+        began: float,
         stamps: Mapping[str, tuple[int, ...]],
         sources: Mapping[str, str | None],
     ) -> None:
-        began = time.monotonic()
-        rows = {row.session_id: row for row in read_rows(ws, [self._root / name for name in names])}
+        """Keep sessions that were read since `began`; those of `names` without a row cannot be read."""
         now = time.monotonic()
         pause = REST * (now - began)
+        for name in set(names) - {row.session_id for row in rows}:
+            self._seen.pop(name, None)
+            self._unreadable[name] = stamps[name]
         fresh = dict[str, Entry]()
-        for name in names:
-            if name not in rows:
-                self._seen.pop(name, None)
-                self._unreadable[name] = stamps[name]
-                continue
-            known = known_session(rows[name])
-            source = sources[name]
+        for known in map(known_session, rows):
+            name = known.line.session_id
+            source = sources.get(name)
             due = math.inf if known.rests else now + max(AT_WORK_S if known.alive else UNFINISHED_S, pause)
             self._keep(known, stamps[name], source, due)
             if known.rests and source is not None:
                 fresh[name] = (source, _to_json(known))
-        Index(self._root).save(KIND, fresh)
+        if fresh:
+            Index(self._root).save(KIND, fresh)
 
     def _keep(self, known: KnownSession, stamp: tuple[int, ...], source: str | None, due: float) -> None:
         # a change that had the same time as the one before it is missed until the other is read again when it is due
@@ -359,15 +369,6 @@ def _rounded(value: float | None) -> float | None:
 def _cut(text: str, letters: int) -> str:
     text = " ".join(text.split())
     return text if len(text) <= letters else text[: letters - 1] + "…"
-
-
-def _times(path: str) -> tuple[int, int]:
-    """Time of the last change and inode of a directory; `ABSENT` without one."""
-    try:
-        status = os.stat(path, follow_symlinks=False)  # noqa: PTH116  a thousand times for each list
-    except OSError:
-        return ABSENT
-    return (status.st_mtime_ns, status.st_ino) if stat.S_ISDIR(status.st_mode) else ABSENT
 
 
 def _to_json(known: KnownSession) -> str:
