@@ -16,7 +16,7 @@ KEPT = 256
 def log_after(path: Path, number: int, limit: int) -> tuple[list[Any], int]:
     """The first `limit` lines whose `seq` is larger than a number, oldest first, and the `seq` of the newest line.
 
-    Lines that are broken, or whose number is not larger than that of the line before, are skipped. Only new bytes of a
+    Lines that are broken, or whose number is smaller than that of the line before, are skipped. Only new bytes of a
     known file are looked through.
 
     Args:
@@ -49,9 +49,9 @@ class _Places:
             if first >= last:
                 return [], newest
             begin, end = self._starts[first], self._starts[last] if last < len(self._starts) else self._offset
-            wanted = set(self._numbers[first:last])
-        lines, _ = files.read_lines(self._path, begin, end)
-        return [line for line in lines if isinstance(line, dict) and line.get("seq") in wanted], newest
+            wanted = set(self._starts[first:last])
+        placed, _ = files.read_placed_lines(self._path, begin, end)
+        return [line for start, line in placed if start in wanted], newest
 
     def _begin(self, identity: int | None) -> None:
         self._identity = identity
@@ -66,6 +66,6 @@ class _Places:
         placed, self._offset = files.read_placed_lines(self._path, self._offset)
         for start, line in placed:
             number = line.get("seq") if isinstance(line, dict) else None
-            if isinstance(number, int) and number > (self._numbers[-1] if self._numbers else 0):
+            if isinstance(number, int) and number >= (self._numbers[-1] if self._numbers else 1):
                 self._numbers.append(number)
                 self._starts.append(start)

@@ -18,6 +18,8 @@ ITEMS = 20
 """Longest list there."""
 DEPTH = 4
 """Deepest nesting there."""
+SAME = 8
+"""Lines of one number that are looked at: an event of another version of p2p is none here, and its number is reused."""
 
 
 def events(ws: Workspace, session_id: str, after: int = 0, limit: int = 200) -> EventPage:
@@ -46,8 +48,8 @@ def event(ws: Workspace, session_id: str, seq: int) -> EventDetail:
         UnknownName: there is no such session, or no event of this number.
     """
     record = ws.record(session_id)
-    lines, last = log_after(record.events.path, seq - 1, 1)
-    found = _event(lines[0]) if lines and lines[0]["seq"] == seq else None
+    lines, last = log_after(record.events.path, seq - 1, SAME)
+    found = next((one for line in lines if (one := _event(line)) is not None and one.seq == seq), None)
     if found is None:
         raise UnknownName("event", str(seq), [f"1 … {last}"] if last else [])
     number = _call_number(found)
