@@ -2,6 +2,7 @@
 
 import ast
 import math
+import struct
 import sys
 import zipfile
 import zlib
@@ -18,8 +19,9 @@ CODES = {"<f8": "d", "<f4": "f", "<i8": "q", "<i4": "i", "|b1": "b"}
 """Types of numbers that are read, as `array` calls them."""
 MAGIC = b"\x93NUMPY"
 MAX_HEADER = 10_000
-_BROKEN = (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, SyntaxError, ValueError, TypeError)
+_NOT_AN_ARCHIVE = (OSError, EOFError, zipfile.BadZipFile, zlib.error, struct.error, RuntimeError)
 """RuntimeError: zipfile's for encryption, and as NotImplementedError for compression that it does not know."""
+_NOT_AN_ARRAY = (SyntaxError, ValueError, TypeError, LookupError, MemoryError)
 
 
 class PlainArray(NamedTuple):
@@ -43,7 +45,7 @@ def read_arrays(path: Path, names: Collection[str]) -> dict[str, PlainArray] | N
             if sum(member.file_size for member in members.values()) > LONGEST:
                 return None
             return {name: _array(archive.read(member)) for name, member in members.items()}
-    except (*_BROKEN, KeyError):
+    except (*_NOT_AN_ARCHIVE, *_NOT_AN_ARRAY):
         return None
 
 
@@ -51,7 +53,7 @@ def _array(data: bytes) -> PlainArray:
     """The array of an .npy file, see https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 
     Raises:
-        ValueError, SyntaxError, TypeError, KeyError: it is none, or of a type or order that p2p does not write.
+        SyntaxError, ValueError, TypeError, LookupError: it is none, or of a type or order that p2p does not write.
     """
     if data[:6] != MAGIC:
         raise ValueError("no array")
@@ -62,9 +64,11 @@ def _array(data: bytes) -> PlainArray:
         raise ValueError("its header is too long")
     header = ast.literal_eval(data[begin : begin + length].decode("latin-1"))
     kind, shape = header["descr"], header["shape"]
-    if header["fortran_order"] or not all(isinstance(size, int) and size >= 0 for size in shape):
-        raise ValueError("another order or shape than p2p writes")
-    values = _texts(data[begin + length :], kind) if kind.startswith("<U") else _numbers(data[begin + length :], kind)
+    sizes = all(isinstance(size, int) and size >= 0 for size in shape)
+    if header["fortran_order"] or not sizes or not isinstance(kind, str):
+        raise ValueError("another order, shape or type than p2p writes")
+    body = data[begin + length :]
+    values = _texts(body, kind) if kind.startswith("<U") else _numbers(body, kind)
     if len(values) != math.prod(shape):
         raise ValueError("another number of values than its shape says")
     return PlainArray(tuple(shape), values)

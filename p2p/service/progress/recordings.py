@@ -19,7 +19,8 @@ DIGITS = 5
 """Significant digits of a row's numbers."""
 MILLIMETRES = 3
 """Digits of a position after the point [m]."""
-ARRAYS = ("timestamp", "reward", "reward_terms", "_reward_term_names", "features", "_feature_names", "xpos")
+PER_ROW = ("timestamp", "reward", "reward_terms", "features", "xpos")
+ARRAYS = (*PER_ROW, "_reward_term_names", "_feature_names")
 
 
 class _Rollout(NamedTuple):
@@ -185,6 +186,8 @@ def _rows(arrays: Mapping[str, PlainArray], spec: EnvSpec) -> dict[str, object]:
     Raises:
         ValueError, IndexError, TypeError: the arrays do not fit each other or the environment.
     """
+    if len({arrays[name].shape[:1] for name in PER_ROW}) != 1:
+        raise ValueError("arrays of different lengths")
     bodies = ("world", *(body.name for body in spec.bodies))
     positions = arrays["xpos"].columns()
     if len(positions) != 3 * len(bodies):
