@@ -58,8 +58,6 @@ class Statistic(StrEnum):
     """Change per second from the first to the last value; 0 for a single value."""
     COUNT_EVENTS = "count_events"
     """How often `where` becomes true (rising edges; true at the first step counts)."""
-    COUNT = "count_events"
-    """The name in files of earlier versions, "count"."""
     COUNT_STEPS = "count_steps"
     """Number of steps at which `where` holds."""
     EVENT_RATE = "event_rate"
@@ -71,7 +69,7 @@ class Statistic(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "Statistic | None":
-        return cls.COUNT_EVENTS if value == "count" else None
+        return cls.COUNT_EVENTS if value == "count" else None  # its name in files of earlier versions
 
 
 CONDITIONAL = frozenset(

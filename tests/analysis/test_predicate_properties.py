@@ -108,7 +108,7 @@ def test_credit_falls_with_the_distance_from_the_threshold(threshold, margin, on
 def test_the_order_of_episodes_changes_nothing(episodes, chance, threshold) -> None:
     intent = asked(
         predicate(Statistic.MEAN, Comparison.AT_LEAST, threshold),
-        predicate(Statistic.COUNT, Comparison.AT_MOST, 2.0),
+        predicate(Statistic.COUNT_EVENTS, Comparison.AT_MOST, 2.0),
     )
     mixed = list(episodes)
     chance.shuffle(mixed)
@@ -152,7 +152,7 @@ def test_events_at_the_edges_count(n, where) -> None:
     """An event at the first step, at the last, and one that is the whole rollout."""
     values = np.full(n, -1.0)
     values[{"first": slice(0, 1), "last": slice(n - 1, n), "only": slice(0, n)}[where]] = 1.0
-    assert measured(values, predicate(Statistic.COUNT, Comparison.AT_LEAST, 1.0)).value == 1.0
+    assert measured(values, predicate(Statistic.COUNT_EVENTS, Comparison.AT_LEAST, 1.0)).value == 1.0
     held = measured(values, predicate(Statistic.LONGEST_HOLD, Comparison.AT_LEAST, 0.0)).value
     assert held is not None
     assert np.isclose(held, DT * (n if where == "only" else 1))

@@ -53,7 +53,7 @@ def test_criteria_of_a_sequence_refer_to_earlier_ones() -> None:
 def test_a_predicate_reads_a_feature_or_the_steps_at_which_something_holds() -> None:
     bound = Bound(feature="up", comparison=Comparison.AT_LEAST, threshold=0.7)
     with pytest.raises(ValidationError, match="reads `where`"):
-        Predicate(**{**FAST.model_dump(), "statistic": Statistic.COUNT})
+        Predicate(**{**FAST.model_dump(), "statistic": Statistic.COUNT_EVENTS})
     with pytest.raises(ValidationError, match="reads `feature`"):
         Predicate(**{**FAST.model_dump(), "where": (bound,)})
     with pytest.raises(ValidationError, match="belongs to `between`"):

@@ -33,16 +33,16 @@ async def _tools(connect: Connect, ws: Workspace) -> list[Tool]:
         return (await client.list_tools()).tools
 
 
-def _titles(schema: Any) -> Iterator[str]:
-    """Values of `title` annotations, wherever they are in a schema."""
+def _values(schema: Any, name: str, kind: type) -> Iterator[Any]:
+    """Values of a keyword such as `title`, wherever they are in a schema."""
     if isinstance(schema, list):
         for part in schema:
-            yield from _titles(part)
+            yield from _values(part, name, kind)
     elif isinstance(schema, dict):
         for key, value in schema.items():
-            if key == "title" and isinstance(value, str):
+            if key == name and isinstance(value, kind):
                 yield value
-            yield from _titles(value)
+            yield from _values(value, name, kind)
 
 
 def test_a_tool_is_a_function_of_its_module_that_takes_the_workspace(ws: Workspace) -> None:
@@ -69,7 +69,10 @@ async def test_every_argument_is_described_and_every_result_has_a_schema_with_th
             assert argument.get("description"), f"{tool.name}({name})"
         assert tool.output_schema, tool.name
         assert "next_step" in tool.output_schema["required"], tool.name
-        assert [*_titles(tool.input_schema), *_titles(tool.output_schema)] == [], tool.name
+        for schema in (tool.input_schema, tool.output_schema):
+            assert list(_values(schema, "title", str)) == [], tool.name
+            for choices in _values(schema, "enum", list):  # some validators refuse a schema that repeats one
+                assert len(choices) == len(set(choices)), tool.name
 
 
 async def test_the_list_is_small_and_schemas_of_results_are_left_to_the_documents(

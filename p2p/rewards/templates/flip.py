@@ -195,7 +195,7 @@ def _trunk_off_the_floor(target: float, signed: float) -> Criterion:
         title="Touches the floor with nothing but its feet while it turns over",
         description=f"Between {low:g} and {high:g} turns its trunk never touches the floor.",
         category=Category.DYNAMICS,
-        predicate=on_steps(Statistic.COUNT, where, below(0.0), margin=2.0),
+        predicate=on_steps(Statistic.COUNT_EVENTS, where, below(0.0), margin=2.0),
     )
 
 
@@ -222,7 +222,7 @@ def _in_the_air(turns: float) -> Criterion:
         title="Turns over in the air",
         description=f"It is upside down while its lowest point is {CLEAR:g} m above the floor, once per turn.",
         category=Category.DYNAMICS,
-        predicate=on_steps(Statistic.COUNT, where, Band(float(times)), margin=float(times)),
+        predicate=on_steps(Statistic.COUNT_EVENTS, where, Band(float(times)), margin=float(times)),
     )
 
 
@@ -250,7 +250,7 @@ def _not_from_its_back(target: float, signed: float) -> Criterion:
         title="Comes round to its feet in the air",
         description=f"It is {CLEAR:g} m above the floor at some moment between {low:g} and {high:g} turns.",
         category=Category.DYNAMICS,
-        predicate=on_steps(Statistic.COUNT, where, Band(1.0), margin=1.0),
+        predicate=on_steps(Statistic.COUNT_EVENTS, where, Band(1.0), margin=1.0),
     )
 
 

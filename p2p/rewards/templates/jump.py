@@ -85,7 +85,7 @@ class Jump(Template):
         else:
             where = (at_least("clearance", clearance),)
             band = Band(float(times), float(times) if exact else inf)
-            predicate = on_steps(Statistic.COUNT, where, band, margin=float(times), window=STARTED)
+            predicate = on_steps(Statistic.COUNT_EVENTS, where, band, margin=float(times), window=STARTED)
             description = (
                 f"{times} {'time' if times == 1 else 'times'}{'' if exact else ' or more'} the lowest point of the "
                 f"whole robot is {clearance:g} m above where it rests."
@@ -175,7 +175,9 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
         title="Comes down between the jumps",
         description=f"It comes to be on the floor {times} times or more, the start included.",
         category=Category.DYNAMICS,
-        predicate=on_steps(Statistic.COUNT, (at_most("airborne", 0.5),), Band(float(times)), margin=float(times)),
+        predicate=on_steps(
+            Statistic.COUNT_EVENTS, (at_most("airborne", 0.5),), Band(float(times)), margin=float(times)
+        ),
     )
     return aloft, lands_between
 
@@ -190,7 +192,7 @@ def _no_more(clearance: float, times: int) -> Criterion:
         "it rests.",
         category=Category.DYNAMICS,
         predicate=on_steps(
-            Statistic.COUNT, (at_least("clearance", height),), below(times), margin=float(times), window=STARTED
+            Statistic.COUNT_EVENTS, (at_least("clearance", height),), below(times), margin=float(times), window=STARTED
         ),
         weight=GUARD,
     )

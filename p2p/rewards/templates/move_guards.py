@@ -204,7 +204,7 @@ _LEAVES_THE_GROUND = Criterion(
     f"{FLIGHT_CLEARANCE:g} m above it.",
     category=Category.GAIT,
     predicate=on_steps(
-        Statistic.COUNT,
+        Statistic.COUNT_EVENTS,
         (at_least("airborne", 0.5), at_least("clearance", FLIGHT_CLEARANCE)),
         Band(FLIGHTS),
         margin=FLIGHTS,

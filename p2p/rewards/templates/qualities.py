@@ -103,7 +103,7 @@ def _no_flip(use: Use) -> Addition:
         "Does not turn over",
         "It is never upside down (up-vector at most 0).",
         Category.STABILITY,
-        on_steps(Statistic.COUNT, (at_most("up", 0.0),), below(0.0), margin=1.0),
+        on_steps(Statistic.COUNT_EVENTS, (at_most("up", 0.0),), below(0.0), margin=1.0),
     )
     return Addition((found,))
 
@@ -294,7 +294,11 @@ def _at_most(use: Use) -> Addition:
     if use.skill.name == "jump":
         clearance = round(_jump_clearance(use.plan) / 2, 4)
         predicate = on_steps(
-            Statistic.COUNT, (at_least("clearance", clearance),), below(limit), margin=1.0, window=_on_the_floor_first()
+            Statistic.COUNT_EVENTS,
+            (at_least("clearance", clearance),),
+            below(limit),
+            margin=1.0,
+            window=_on_the_floor_first(),
         )
         words = f"Its lowest point rises {clearance:g} m above the floor at most {limit:g} times."
     else:

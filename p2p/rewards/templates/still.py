@@ -246,7 +246,7 @@ def _takes_no_steps(body: RobotFacts) -> tuple[Criterion, ...]:
         description=f"After the first {SETTLED_S:g} s a foot is put down, after having been lifted by 2 cm or more, "
         f"{steps} times or less.",
         category=Category.DYNAMICS,
-        predicate=on_steps(Statistic.COUNT, where, below(steps), margin=3.0, window=SETTLED),
+        predicate=on_steps(Statistic.COUNT_EVENTS, where, below(steps), margin=3.0, window=SETTLED),
         weight=GUARD,
     )
     return (criterion,)
