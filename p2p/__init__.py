@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from p2p.api import (
         Benchmark,
         Session,
+        compare_benchmarks,
         criteria,
         judge,
         load_benchmark,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         run_benchmark,
         sessions,
         train,
+        verify_benchmark,
     )
 
 __version__ = "0.1.0"
@@ -34,6 +36,7 @@ DISTRIBUTION = "p2p-mcp"
 __all__ = [
     "Benchmark",
     "Session",
+    "compare_benchmarks",
     "criteria",
     "judge",
     "load_benchmark",
@@ -43,6 +46,7 @@ __all__ = [
     "run_benchmark",
     "sessions",
     "train",
+    "verify_benchmark",
 ]
 
 

@@ -1,12 +1,13 @@
 """Python API of p2p, exported as `p2p.<name>` and loaded on first use."""
 
 from p2p.api.beginning import criteria, judge, load_policy, load_session, run, sessions, train
-from p2p.api.benchmark import Benchmark, load_benchmark, run_benchmark
+from p2p.api.benchmark import Benchmark, compare_benchmarks, load_benchmark, run_benchmark, verify_benchmark
 from p2p.api.session import Session
 
 __all__ = [
     "Benchmark",
     "Session",
+    "compare_benchmarks",
     "criteria",
     "judge",
     "load_benchmark",
@@ -16,4 +17,5 @@ __all__ = [
     "run_benchmark",
     "sessions",
     "train",
+    "verify_benchmark",
 ]

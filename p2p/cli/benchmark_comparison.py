@@ -21,7 +21,7 @@ from p2p.contracts.suite_comparison import (
     Metric,
     SuiteComparison,
 )
-from p2p.service.suites.comparing import TITLES, compare_suite_runs, estimate_in_words
+from p2p.service.suites.comparing import TITLES, compare_suite_runs, estimate_in_words, in_points, verdict_in_words
 from p2p.service.suites.comparing_judges import compare_judges
 
 COMPARE_EXAMPLES = examples(
@@ -31,7 +31,6 @@ COMPARE_EXAMPLES = examples(
 )
 WIDTH = 31
 """Of an interval drawn with characters; odd, so that 0 is in the middle."""
-SURE = 0.05
 
 RunNames = Annotated[
     list[str], typer.Argument(metavar="RUN...", help="Runs of one suite; each is compared with the first.")
@@ -73,29 +72,8 @@ def comparison_text(comparison: SuiteComparison) -> list[RenderableType]:
     ]
     for index, run in enumerate(others):
         text += [Text(f"{run} less {first}", style="bold"), _differences_table(comparison, index)]
-        text.append(verdict(comparison, index))
+        text.append(verdict_in_words(comparison, index))
     return [*text, *(Text(f"Note: {note}", style="yellow") for note in comparison.notes)]
-
-
-def verdict(comparison: SuiteComparison, index: int) -> str:
-    """What a comparison says, in a sentence."""
-    first, run = comparison.runs[0], comparison.runs[index + 1]
-    found = comparison.metric(comparison.main)
-    assert found is not None, "what decides is always among the metrics"
-    one = found.differences[index]
-    title = TITLES[comparison.main]
-    if one.mean is None or one.p_holm is None:
-        return f"{run} and {first} have too few cases in common to compare."
-    if one.p_holm > SURE:
-        return f"No difference between {run} and {first} can be told from chance ({title}, p = {one.p_holm:.2g})."
-    better = "more" if one.mean > 0 else "less"
-    return f"{run} {title} {better} often than {first}: {_points(one)} points (p = {one.p_holm:.2g})."
-
-
-def _points(one: Difference) -> str:
-    assert one.mean is not None
-    interval = "" if one.low is None or one.high is None else f" [{100 * one.low:+.0f}, {100 * one.high:+.0f}]"
-    return f"{100 * one.mean:+.0f}{interval}"
 
 
 def _estimates_table(comparison: SuiteComparison) -> Table:
@@ -157,7 +135,7 @@ def _difference(metric: Metric, found: Difference) -> str:
     if found.mean is None:
         return "–"
     if metric in SHARES or metric is Metric.FLATTERY:
-        return _points(found).replace(" [", " points [") if found.low is not None else f"{_points(found)} points"
+        return in_points(found).replace(" [", " points [") if found.low is not None else f"{in_points(found)} points"
     digits = 2 if metric in (Metric.DOLLARS, Metric.ITERATIONS) else 0
     interval = "" if found.low is None else f" [{found.low:+,.{digits}f}, {found.high:+,.{digits}f}]"
     return f"{found.mean:+,.{digits}f}{interval}"
@@ -182,7 +160,7 @@ def judges_text(found: JudgeComparison) -> list[RenderableType]:
     names: Sequence[str] = [one.judge for one in found.judges]
     for judge, less in zip(names[1:], found.differences, strict=True):
         p = "" if less.p_holm is None else f" (p = {less.p_holm:.2g})"
-        points = _points(less) if less.mean is not None else "–"
+        points = in_points(less) if less.mean is not None else "–"
         text.append(f"agreement of {judge} less that of {names[0]}: {points} points{p}")
     return [*text, *(Text(f"Note: {note}", style="yellow") for note in found.notes)]
 

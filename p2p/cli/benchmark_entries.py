@@ -15,22 +15,24 @@ from p2p.contracts.suite_entry import EntryReport
 from p2p.service.machines.setup import require_training
 from p2p.service.suites.entries import export_entry, verify_entry
 
-EXPORT_EXAMPLES = examples("p2p benchmark export basic basic-entry")
+EXPORT_EXAMPLES = examples("p2p benchmark export basic", "p2p benchmark export basic basic-entry")
 VERIFY_EXAMPLES = examples("p2p benchmark verify basic-entry", "p2p benchmark verify entry --suite my_suite.toml")
 
 
 def export(
     name: SuiteRunName,
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory to write; empty or not there yet.")],
+    directory: Annotated[
+        Path | None,
+        typer.Argument(metavar="DIR", help="Empty or not there yet.", show_default="entry/ of the run"),
+    ] = None,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
     """Write a run for others to verify: its results, and each policy with its reward."""
     entry = export_entry(open_workspace(runs_dir), name, directory)
-    policies = sum(path.endswith(".npz") for path in entry.files)
-    found = {"directory": str(directory), "sessions": len(entry.results), "policies": policies}
-    text = f"Wrote {len(entry.results)} results and {policies} policies to {short_path(directory.absolute())}."
-    Output(as_json).result(found, text, f"To verify it anywhere: p2p benchmark verify {directory.name}")
+    place = short_path(Path(entry.directory).absolute())
+    text = f"Wrote {entry.sessions} results and {entry.policies} policies to {place}."
+    Output(as_json).result(entry, text, f"To verify it anywhere: p2p benchmark verify {place}")
 
 
 def verify(

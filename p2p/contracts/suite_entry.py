@@ -22,6 +22,15 @@ class Entry(Contract):
     """SHA-256 of every other file of the entry, by its path."""
 
 
+class ExportedEntry(Contract):
+    """Where the entry of a run was written, and what it holds."""
+
+    directory: str
+    sessions: int
+    policies: int
+    """Of the sessions that sat an exam, each with the reward it was trained with."""
+
+
 class EntryProblem(Contract):
     """Something in an entry that is not what it says."""
 

@@ -20,6 +20,10 @@ class SuiteRunRecord:
 
     driver_dir = in_directory("driver")
     """Job directory of the process that starts the sessions."""
+    entry_dir = in_directory("entry")
+    """What others need to verify the run, where no other place was named."""
+    page_path = in_directory("page.html")
+    """The page of the run, where no other place was named."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

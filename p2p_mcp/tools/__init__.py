@@ -3,6 +3,7 @@
 from p2p_mcp.apps.page import FOR_THE_PAGE, SHOWS_DASHBOARD
 from p2p_mcp.toolbox import ASKS, ENDS, READS, REPEATABLE, WRITES, ServerTool
 from p2p_mcp.tools.benchmark import run_benchmark
+from p2p_mcp.tools.benchmark_results import compare_benchmarks, verify_benchmark
 from p2p_mcp.tools.catalog import check_setup, describe_environment, list_environments
 from p2p_mcp.tools.comparing import compare_videos
 from p2p_mcp.tools.create import create_session
@@ -38,6 +39,8 @@ TOOLS = (
     ServerTool(train_iteration, "Train iteration", "training", REPEATABLE),
     ServerTool(run_session, "Run session", "training", REPEATABLE),
     ServerTool(run_benchmark, "Run benchmark", "training", REPEATABLE, heavy=True),
+    ServerTool(compare_benchmarks, "Compare benchmarks", "training", READS, heavy=True),
+    ServerTool(verify_benchmark, "Verify a benchmark", "training", READS, heavy=True),
     ServerTool(get_job, "Get job", "training", READS),
     ServerTool(list_jobs, "List jobs", "training", READS),
     ServerTool(cancel_job, "Cancel job", "training", ENDS),

@@ -1,6 +1,7 @@
 """Suites of sentences: run in the background, looked at, stopped."""
 
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -8,6 +9,10 @@ from p2p.contracts.base import Contract
 from p2p.contracts.errors import UnknownName
 from p2p.contracts.suite import NewSuiteRun, Outcome, RunState, Selection, SuiteRunView
 from p2p.service.machines.setup import require_training
+from p2p.service.pictures.picturing import relative_path
+from p2p.service.sessions.requests import new_session
+from p2p.service.suites.entries import export_entry
+from p2p.service.suites.page import write_page
 from p2p.service.suites.results import list_suite_runs, view_suite_run
 from p2p.service.suites.running import (
     known_suites,
@@ -18,7 +23,6 @@ from p2p.service.suites.running import (
 )
 from p2p.service.workspace import Workspace
 from p2p_mcp.fields import argument
-from p2p_mcp.tools.create import requested
 from p2p_mcp.views.answer import Answer
 
 MOST_SESSIONS = 300
@@ -64,14 +68,20 @@ class BenchmarkAnswer(Answer):
     runs: tuple[RunLine, ...]
     sessions: tuple[SessionLine, ...]
     """Of the one run that was asked about."""
+    written: str
+    """File or directory that was written, relative to `runs_dir`; empty where none was."""
+    runs_dir: str
     next_step: str
 
 
 def run_benchmark(
     ws: Workspace,
     action: Annotated[
-        Literal["list", "show", "start", "resume", "stop"],
-        Field(description="start needs suite; show, resume and stop need run."),
+        Literal["list", "show", "start", "resume", "stop", "page", "export"],
+        Field(
+            description="start needs suite; show, resume, stop, page (one HTML file with videos) and export (an entry "
+            "for others) need run."
+        ),
     ] = "list",
     suite: Annotated[str, Field(max_length=40, description="Name of a suite; list tells them.")] = "",
     run: Annotated[str, argument(NewSuiteRun, "name")] = "",
@@ -81,29 +91,40 @@ def run_benchmark(
     judge_model: Annotated[str, Field(max_length=200, description="provider:model that looks; empty: none.")] = "",
     parallel: Annotated[int, argument(NewSuiteRun, "parallel")] = 1,
     again: Annotated[bool, Field(description="resume: crashed and cancelled sessions too.")] = False,
+    options: Annotated[
+        dict[str, Any] | None,
+        Field(description='What else to measure, as create_session takes it: {"max_iterations": 1}.'),
+    ] = None,
 ) -> BenchmarkAnswer:
     """Measure an author by a suite: a session for each case and seed, then an exam of each policy, in the background.
 
     Started again under its name it goes on.
     """
     if action == "list":
-        return _answer(list_suite_runs(ws))
+        return _answer(ws, list_suite_runs(ws))
     if action == "show":
-        return _answer((view_suite_run(ws, run),), in_full=True)
+        return _answer(ws, (view_suite_run(ws, run),), in_full=True)
     if action == "stop":
-        return _answer((stop_suite_run(ws, run),), in_full=True)
+        return _answer(ws, (stop_suite_run(ws, run),), in_full=True)
+    if action == "page":
+        return _answer(ws, (view_suite_run(ws, run),), written=write_page(ws, run))
+    if action == "export":
+        return _answer(ws, (view_suite_run(ws, run),), written=Path(export_entry(ws, run).directory))
     require_training(ws)
     if action == "resume":
-        return _answer((resume_suite_run(ws, run, again=again, parallel=parallel),), in_full=True)
-    system = requested(author=author or "builtin", model=author, judge_model=judge_model)
+        return _answer(ws, (resume_suite_run(ws, run, again=again, parallel=parallel),), in_full=True)
+    given = {"author": author or "builtin", "model": author, "judge_model": judge_model}
+    system = new_session(**(given | (options or {})))
     only = Selection(case=cases)
     asked = new_suite_run(name=run, seeds=seeds, only=only, parallel=parallel, system=system)
     if suite not in known_suites():  # a path would have the server read a file for whoever calls it
         raise UnknownName("suite", suite, known_suites())
-    return _answer((start_suite_run(ws, suite, asked),), in_full=True)
+    return _answer(ws, (start_suite_run(ws, suite, asked),), in_full=True)
 
 
-def _answer(views: tuple[SuiteRunView, ...], *, in_full: bool = False) -> BenchmarkAnswer:
+def _answer(
+    ws: Workspace, views: tuple[SuiteRunView, ...], *, in_full: bool = False, written: Path | None = None
+) -> BenchmarkAnswer:
     results = views[0].results[:MOST_SESSIONS] if in_full else ()
     return BenchmarkAnswer(
         suites=known_suites(),
@@ -117,7 +138,9 @@ def _answer(views: tuple[SuiteRunView, ...], *, in_full: bool = False) -> Benchm
             )
             for result in results
         ),
-        next_step=_next_step(views, in_full),
+        written=relative_path(ws, written) if written is not None else "",
+        runs_dir=str(ws.runs.path),
+        next_step=_after_writing(ws, written) if written is not None else _next_step(views, in_full),
     )
 
 
@@ -138,6 +161,13 @@ def _line(view: SuiteRunView) -> RunLine:
     )
 
 
+def _after_writing(ws: Workspace, written: Path) -> str:
+    if written.suffix == ".html":
+        return f"Tell the user to open {written} in a browser."
+    entry = relative_path(ws, written)
+    return f'Tell the user that {written} is what others need; verify_benchmark(entry="{entry}") simulates it again.'
+
+
 def _next_step(views: tuple[SuiteRunView, ...], in_full: bool) -> str:
     if not views:
         return f'run_benchmark(action="start", suite="{known_suites()[0]}")'
@@ -149,4 +179,8 @@ def _next_step(views: tuple[SuiteRunView, ...], in_full: bool) -> str:
     if not in_full:
         return f'run_benchmark(action="show", run="{view.run.name}")'
     failed = next((result for result in view.results if result.outcome.ended and not result.passed_itself), None)
-    return f'get_session(session_id="{failed.session_id}")' if failed is not None else "Every session has passed."
+    if failed is not None:
+        return f'get_session(session_id="{failed.session_id}")'
+    return (
+        f'Every session has passed. compare_benchmarks(runs=["{view.run.name}", "..."]) holds it against another run.'
+    )

@@ -24,9 +24,7 @@ def export_policy(
         tuple[ExportFormat, ...],
         Field(min_length=1, max_length=3, description="sb3: stable-baselines3; onnx; torchscript."),
     ] = (ExportFormat.ONNX,),
-    iteration: Annotated[
-        int | None, Field(ge=1, le=1000, description="Number of the iteration; null means the best one.")
-    ] = None,
+    iteration: Annotated[int | None, Field(ge=1, le=1000, description="Its number; null: the best one.")] = None,
     run_id: RunId = None,
     checkpoint: Annotated[int | None, Field(ge=0, description="Step; null means the best one of the run.")] = None,
     overwrite: Annotated[bool, Field(description="Replace the files of an earlier export.")] = True,

@@ -34,9 +34,7 @@ class ViewAnswer(RolloutPictures, Answer):
 def view_rollout(
     ws: Workspace,
     session_id: SessionId,
-    iteration: Annotated[
-        int | None, Field(ge=1, le=1000, description="Number of the iteration; null means the best one.")
-    ] = None,
+    iteration: Annotated[int | None, Field(ge=1, le=1000, description="Its number; null: the best one.")] = None,
     label: Annotated[
         Literal["p10", "median", "p90"], Field(description="Which of the recorded rollouts, by its success.")
     ] = "median",

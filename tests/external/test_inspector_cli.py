@@ -1,4 +1,5 @@
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from conftest import ENVIRONMENT, INSPECTOR, TINY, Node, Trained
 from shared_sessions import BALANCE
+from suite_runs import LONG, SHORT, pole_runs
 
 CLI = ("--cli", "-q", "--connect-timeout", "60000")
 Inspect = Callable[..., subprocess.CompletedProcess[str]]
@@ -65,7 +67,9 @@ class Caller:
         return structured
 
 
-def test_every_tool_can_be_called_in_the_order_of_the_loop(node: Node, p2p_url: str, trained: Trained) -> None:
+def test_every_tool_can_be_called_in_the_order_of_the_loop(
+    node: Node, p2p_url: str, trained: Trained, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     call, done = Caller(node, p2p_url), trained.session_id
     source = (trained.runs_dir / done / "iter_1" / "reward_fn.py").read_text()
     call("list_environments")
@@ -103,6 +107,11 @@ def test_every_tool_can_be_called_in_the_order_of_the_loop(node: Node, p2p_url: 
     call("manage_session", session_id=mine, action="star")
     call("run_benchmark", action="start", suite="basic", cases=["pendulum-balance"], run="inspected", seeds=[1])
     call("run_benchmark", action="stop", run="inspected")
+    shutil.copytree(pole_runs(tmp_path_factory) / "runs", trained.runs_dir, dirs_exist_ok=True)
+    call("compare_benchmarks", runs=[SHORT, LONG])
+    call("run_benchmark", action="page", run=LONG)
+    entry = call("run_benchmark", action="export", run=LONG)["written"]
+    assert call("verify_benchmark", entry=entry)["verified"]
     assert call.called == call.names()
 
 

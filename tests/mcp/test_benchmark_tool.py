@@ -1,12 +1,17 @@
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from made_up_suites import begun, end, suite_of
 from mcp.client import Client
+from mcp.types import ImageContent
+from suite_runs import LONG, SHORT, pole_runs
 from tool_caller import Caller, Connect
 
 from p2p.contracts.session import SessionStatus
 from p2p.service.workspace import Workspace
+from p2p.settings import Settings
 
 pytestmark = pytest.mark.anyio
 Calls = Callable[[Client], Caller]
@@ -45,3 +50,62 @@ async def test_only_suites_that_come_with_p2p_are_started(connect: Connect, ws: 
             "run_benchmark", action="start", suite="/etc/secrets.csv"
         )
         assert "Unknown run of a suite 'poles'" in await call.error("run_benchmark", action="show", run="poles")
+
+
+async def test_what_is_measured_is_chosen_by_the_arguments_of_a_session(
+    connect: Connect, ws: Workspace, caller: Calls
+) -> None:
+    async with connect(ws) as client:
+        call = caller(client)
+        start = {"action": "start", "suite": "basic", "cases": ["pendulum-balance"]}
+        assert "Unknown option of a session 'iterations'" in await call.error(
+            "run_benchmark", **start, options={"iterations": 1}
+        )
+        assert "max_iterations" in await call.error("run_benchmark", **start, options={"max_iterations": 0})
+
+
+@pytest.mark.slow
+async def test_runs_are_compared_shown_and_verified_by_tools(
+    connect: Connect, caller: Calls, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    shutil.copytree(pole_runs(tmp_path_factory) / "runs", tmp_path / "runs")
+    ws = Workspace(Settings.from_environment(tmp_path / "runs"))
+    async with connect(ws) as client:
+        call = caller(client)
+        result = await call.result("compare_benchmarks", runs=[SHORT, LONG])
+        assert isinstance(result.content[1], ImageContent)
+        found = result.structured_content or {}
+        metrics = {one["metric"]: one for one in found["comparison"]["metrics"]}
+        assert metrics["exam"]["differences"][0]["mean"] == 0.5
+        assert found["summary"].startswith(f"No difference between {LONG} and {SHORT} can be told from chance")
+        assert (ws.runs.path / found["comparison"]["chart"]).exists()
+        judges = (await call("compare_benchmarks", runs=[LONG]))["judges"]["judges"]
+        assert {one["judge"] for one in judges} == {"own verdict", "measured", "exam criteria"}
+        assert "do not compare" not in await call.error("compare_benchmarks", runs=[LONG, "nobody"])
+        page = await call("run_benchmark", action="page", run=LONG)
+        assert (ws.runs.path / page["written"]).read_text().startswith("<!doctype html>")
+        for _ in range(2):  # the entry of a run takes the place of an earlier one
+            entry = (await call("run_benchmark", action="export", run=LONG))["written"]
+        checked = await call("verify_benchmark", entry=entry)
+        assert checked["verified"]
+        assert (checked["report"]["simulated"], checked["report"]["same"]) == (2, 2)
+        policies = sorted((ws.runs.path / entry / "sessions").glob("*/policy.npz"))
+        policies[1].write_bytes(policies[0].read_bytes() + b" ")
+        checked = await call("verify_benchmark", entry=entry)
+        assert not checked["verified"]
+        assert "the file was changed" in {problem["what"] for problem in checked["report"]["problems"]}
+
+
+async def test_entries_are_verified_below_the_runs_directory_alone(
+    connect: Connect, ws: Workspace, caller: Calls
+) -> None:
+    (ws.runs.path / "benchmark").mkdir(parents=True)
+    (ws.runs.path / "benchmark" / "link").symlink_to("/etc")
+    async with connect(ws) as client:
+        call = caller(client)
+        for outside in ("/etc", "../elsewhere", "benchmark/link"):
+            assert "outside the runs directory" in await call.error("verify_benchmark", entry=outside)
+        assert "holds no readable entry" in await call.error("verify_benchmark", entry="benchmark")
+        assert "Unknown suite '/etc/secrets.csv'" in await call.error(
+            "verify_benchmark", entry="benchmark", suite="/etc/secrets.csv"
+        )

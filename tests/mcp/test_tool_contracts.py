@@ -24,7 +24,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 READ_ONLY = {
     *("list_environments", "describe_environment", "check_setup", "get_session", "list_sessions", "get_job"),
     *("list_jobs", "get_metrics", "compare_iterations", "check_reward", "view_rollout", "show_dashboard"),
-    *("read_dashboard", "list_nodes"),
+    *("read_dashboard", "list_nodes", "compare_benchmarks", "verify_benchmark"),
 }
 
 

@@ -35,6 +35,8 @@ TITLES = {
     Metric.DOLLARS: "dollars",
 }
 """Metrics in words."""
+SURE = 0.05
+"""A difference with a larger p is not told from chance."""
 
 
 def estimate_in_words(metric: Metric, found: Estimate) -> tuple[str, str]:
@@ -119,3 +121,25 @@ def _row(label: str, group: str, found: Difference, *, main: bool = False) -> li
     return [
         ForestRow(label=label, group=group, mean=found.mean, low=found.low, high=found.high, n_cases=cases, main=main)
     ]
+
+
+def verdict_in_words(comparison: SuiteComparison, index: int) -> str:
+    """What a comparison says, in a sentence."""
+    first, run = comparison.runs[0], comparison.runs[index + 1]
+    found = comparison.metric(comparison.main)
+    assert found is not None, "what decides is always among the metrics"
+    one = found.differences[index]
+    title = TITLES[comparison.main]
+    if one.mean is None or one.p_holm is None:
+        return f"{run} and {first} have too few cases in common to compare."
+    if one.p_holm > SURE:
+        return f"No difference between {run} and {first} can be told from chance ({title}, p = {one.p_holm:.2g})."
+    better = "more" if one.mean > 0 else "less"
+    return f"{run} {title} {better} often than {first}: {in_points(one)} points (p = {one.p_holm:.2g})."
+
+
+def in_points(one: Difference) -> str:
+    """A difference of shares with its interval, in points of 100."""
+    assert one.mean is not None
+    interval = "" if one.low is None or one.high is None else f" [{100 * one.low:+.0f}, {100 * one.high:+.0f}]"
+    return f"{100 * one.mean:+.0f}{interval}"

@@ -9,7 +9,7 @@ from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.session import NewSession
 from p2p.contracts.suite import Case, CaseResult, ExamResult, Suite, SuiteRun, digest_of
-from p2p.contracts.suite_entry import Entry, EntryProblem, EntryReport
+from p2p.contracts.suite_entry import Entry, EntryProblem, EntryReport, ExportedEntry
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import EvaluateRequest
 from p2p.redaction import for_others
@@ -56,13 +56,13 @@ def reward_fn(obs, action, next_obs, info):
 """Stands in for the rewards of an entry, which are not run: nothing of an exam depends on them."""
 
 
-def export_entry(ws: Workspace, name: str, directory: Path) -> Entry:
+def export_entry(ws: Workspace, name: str, directory: Path | None = None) -> ExportedEntry:
     """Write a run for others: results, and the policy and reward of every session that sat an exam.
 
     Args:
         ws: The workspace.
         name: Of the run.
-        directory: Empty or absent.
+        directory: Empty or absent; None takes `entry/` in the run's directory, in place of what was there.
 
     Raises:
         UnknownName: there is no such run.
@@ -74,7 +74,10 @@ def export_entry(ws: Workspace, name: str, directory: Path) -> Entry:
     view = view_suite_run(ws, name)
     if unfinished(suite, view.results):
         raise InvalidInput(f"{name} has not ended: an entry holds all of its sessions.")
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+    if directory is None:
+        directory = record.entry_dir
+        files.discard_all(directory)
+    elif directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise InvalidInput(f"{directory} is not an empty directory. Give another one.")
     entry = EntryRecord(directory)
     sittings = {one.session_id: one for stage in stages_of(suite, run) for one in stage.sittings}
@@ -102,7 +105,9 @@ def export_entry(ws: Workspace, name: str, directory: Path) -> Entry:
         files=written,
     )
     entry.save_entry(made)
-    return made
+    return ExportedEntry(
+        directory=str(directory), sessions=len(made.results), policies=sum(path.endswith(".npz") for path in written)
+    )
 
 
 def _public(run: SuiteRun) -> SuiteRun:

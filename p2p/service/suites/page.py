@@ -141,7 +141,7 @@ def write_page(ws: Workspace, name: str, output: Path | None = None, videos: Vid
         StorageProblem: it cannot be written.
     """
     record = SuiteRuns(ws.runs.path).known(name)
-    target = output or record.path / "page.html"
+    target = output or record.page_path
     if target.is_dir() or target.suffix != ".html":
         raise InvalidInput(f"{target} cannot be the page: expected a file whose name ends with .html.")
     suite, run = opened(record)
