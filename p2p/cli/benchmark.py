@@ -289,10 +289,22 @@ def run_text(view: SuiteRunView) -> list[RenderableType]:
         f"{duration(sum(result.seconds for result in view.results))} at work"
         + (f", ${spent:.2f}" if view.dollars else ""),
     ]
-    if view.error:
-        lines.append(f"It stands still: {view.error} To go on: p2p benchmark resume {run.name}")
+    if view.state is RunState.INTERRUPTED:
+        why = f"It stands still: {view.error}" if view.error else "It stands still."
+        lines.append(f"{why} To go on: p2p benchmark resume {run.name}")
     stages = [stage for stage in view.stages if len(view.stages) > 1]
-    return [*lines, *([_stages_table(view)] if stages else []), _results_table(view)]
+    return [*lines, *([_stages_table(view)] if stages else []), _results_table(view), *_next_steps(view)]
+
+
+def _next_steps(view: SuiteRunView) -> list[RenderableType]:
+    """Commands that show more, in grey."""
+    name = view.run.name
+    begun = [result for result in view.results if result.status]
+    steps = [f"one session: p2p show {begun[0].session_id}"] if begun else []
+    if view.tally.ended:
+        steps += [f"every case with its video: p2p benchmark page {name}"]
+        steps += [f"against another run: p2p benchmark compare OTHER {name}"]
+    return [Text("\n".join(steps), style="dim")] if steps else []
 
 
 def _of(count: int, total: int) -> str:
@@ -300,11 +312,14 @@ def _of(count: int, total: int) -> str:
 
 
 def _line(result: CaseResult) -> str:
-    exam = ""
-    if result.exam is not None:
-        exam = ", passed its exam" if result.exam.passed else ", did not pass its exam"
+    """What came last of a session: its own verdict or end, then its exam."""
+    where = f"{result.case} seed {result.seed}:"
+    if result.exam is not None and result.exam.n_rollouts:
+        verdict = "passed its exam" if result.exam.passed else "did not pass its exam"
+        return f"{where} {verdict} ({result.exam.n_met} of {result.exam.n_rollouts} rollouts)"
     error = f": {result.error.splitlines()[0]}" if result.error else ""
-    return f"{result.case} seed {result.seed}: {result.outcome.replace('_', ' ')}{exam}{error}"
+    by_itself = " by itself" if result.outcome in (Outcome.PASSED, Outcome.NOT_PASSED) else ""
+    return f"{where} {result.outcome.replace('_', ' ')}{by_itself}{error}"
 
 
 def _runs_table(views: tuple[SuiteRunView, ...]) -> Table:
@@ -342,14 +357,15 @@ def _stages_table(view: SuiteRunView) -> Table:
 
 
 def _results_table(view: SuiteRunView) -> Table:
-    numbers = ("score", "success", "exam", "iterations", "time")
-    made = table("session", "outcome", *numbers, "error", right=numbers)
+    numbers = ("seed", "score", "success", "exam", "iterations", "time")
+    made = table("case", "seed", "outcome", *numbers[1:], "error", right=numbers)
     for result in view.results:
         exam = result.exam
         sat = "–" if exam is None else f"{exam.n_met}/{exam.n_rollouts} {'passed' if exam.passed else 'failed'}"
         outcome = result.status if result.outcome is Outcome.OPEN and result.status else result.outcome
         made.add_row(
-            result.session_id,
+            result.case,
+            str(result.seed),
             Text(outcome.replace("_", " "), style=COLOURS[result.outcome]),
             "–" if result.intent_score is None else f"{result.intent_score:.2f}",
             share(result.success),

@@ -41,10 +41,12 @@ def test_a_run_is_shown_with_its_stages_its_rates_and_why_sessions_failed() -> N
         line.split()[0]: line.split()[1:] for line in shown.splitlines() if line.strip().startswith(("first", "rest"))
     }
     assert stages["first"][:3] == ["passed", "50", "%"]
-    lines = {line.split()[0]: line for line in shown.splitlines() if line.strip().startswith("poles-case")}
-    assert "not trained" in lines["poles-case-1-seed-1"]
-    assert "why" in lines["poles-case-1-seed-1"]
-    assert "open" in lines["poles-case-3-seed-1"]
+    lines = {line.split()[0]: line.split() for line in shown.splitlines() if line.strip().startswith("case-")}
+    assert lines["case-1"][1:4] == ["1", "not", "trained"]
+    assert lines["case-1"][-1] == "why"
+    assert lines["case-3"][1:3] == ["1", "open"]
+    assert "It stands still. To go on: p2p benchmark resume poles" in shown
+    assert "one session: p2p show poles-case-0-seed-1" in shown
 
 
 @pytest.mark.usefixtures("run")

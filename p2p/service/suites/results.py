@@ -62,11 +62,14 @@ def view_of(ws: Workspace, record: SuiteRunRecord) -> SuiteRunView:
     live = is_live(ws, record.driver_dir)
     ended = not live and not unfinished(suite, results.values())
     driver = job_status(record.driver_dir, ws.backend)
-    failed = not live and not ended and driver is not None and driver.state is JobState.FAILED
+    error = ""
+    if not live and not ended and driver is not None and driver.state is JobState.FAILED:
+        killed = f"Its process was killed by signal {driver.signal}."
+        error = failure_message(driver) if driver.signal is None else killed
     return SuiteRunView(
         run=run,
         state=RunState.RUNNING if live else RunState.ENDED if ended else RunState.INTERRUPTED,
-        error=failure_message(driver) if failed and driver is not None else "",
+        error=error,
         tally=Tally.of(list(results.values()), suite.examined),
         stages=views_of(stages, results, suite.examined),
         results=tuple(results.values()),
