@@ -18,6 +18,7 @@ from p2p.web.pages import pages
 from p2p.web.problems import MEDIA_TYPE, Problem
 from p2p.web.routes import ROUTERS
 from p2p.web.sharing import Curtain, admit
+from p2p.web.streams import Streams
 from p2p.web.visitors import Keys
 
 LONGEST_BODY = 1 << 20
@@ -39,6 +40,7 @@ def web_app(ws: Workspace) -> FastAPI:
         strict_content_type=True,
     )
     app.state.workspace = ws
+    app.state.streams = Streams()
     problems.install(app)
     for router in ROUTERS:
         app.include_router(router)

@@ -71,11 +71,12 @@ def serve(
     keys = Keys(options.token, reader)
     listener = Listener(options)
     own = (f"{name}:{listener.port}" for name in LOOPBACK) if options.local else ()
-    app = guarded(web_app(ws), HostNames((*own, *options.allowed_hosts)), keys, options.max_body_bytes)
+    app = web_app(ws)
+    door = guarded(app, HostNames((*own, *options.allowed_hosts)), keys, options.max_body_bytes)
     announce(addresses(options, listener, keys))
     if open_browser:  # others see the command of a browser, so that its token works once
         webbrowser.open(f"{listener.address}/?token={keys.one_time_token()}")
-    listener.serve(app)
+    listener.serve(door, when_it_stops=app.state.streams.close)
 
 
 def addresses(options: WebOptions, listener: Listener, keys: Keys) -> Addresses:
