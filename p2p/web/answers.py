@@ -4,6 +4,7 @@ Plain ASGI beside the gate: an answer that is one piece of text is finished here
 pass as they come.
 """
 
+import asyncio
 import json
 from collections.abc import Callable
 from hashlib import blake2b
@@ -42,32 +43,36 @@ class Answers:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(scope, receive, send, self._for_readers)
-        inner = {**scope, "method": "GET", WANTS_HEAD: True} if scope["method"] == "HEAD" else scope
-        await self._app(inner, answer.receive, answer.send)
+        answer = _Answer(scope, send, self._for_readers)
+        if scope["method"] != "HEAD":
+            await self._app(scope, receive, answer.send)
+            return
+        inner = {**scope, "method": "GET", WANTS_HEAD: True}
+        answering = asyncio.ensure_future(self._app(inner, receive, answer.send))
+        answer.on_end = answering.cancel  # ends a stream of which only the head was wanted
+        try:
+            await answering
+        except asyncio.CancelledError:
+            if not answer.ended:
+                raise
 
 
 class _Answer:
-    def __init__(self, scope: Scope, receive: Receive, send: Send, for_readers: Callable[[Any], Any]) -> None:
+    def __init__(self, scope: Scope, send: Send, for_readers: Callable[[Any], Any]) -> None:
         self._head_only = scope["method"] == "HEAD"
         self._visitor: Visitor = scope.get(VISITOR, OWNER)
         self._asked = Headers(scope=scope)
         self._reads = scope["method"] in ("GET", "HEAD")
-        self._receive = receive
         self._send = send
         self._for_readers = for_readers
         self._start: Message = {}
         self._body = bytearray()
         self._is_text = False
-        self._ended = False
-
-    async def receive(self) -> Message:
-        if self._ended and self._head_only:
-            return {"type": "http.disconnect"}  # ends a stream of which only the head was wanted
-        return await self._receive()
+        self.ended = False
+        self.on_end: Callable[[], object] = lambda: None
 
     async def send(self, message: Message) -> None:
-        if self._ended:
+        if self.ended:
             return
         if message["type"] == "http.response.start":
             kind = Headers(raw=message["headers"]).get("content-type", "").partition(";")[0]
@@ -100,8 +105,10 @@ class _Answer:
         await self._end(b"" if self._head_only else body)
 
     async def _end(self, body: bytes) -> None:
-        self._ended = True
+        self.ended = True
         await self._send({"type": "http.response.body", "body": body, "more_body": False})
+        if self._head_only:
+            self.on_end()
 
     def _worded(self, body: bytes, kind: str) -> bytes:
         """The body with remedies in words, and without what readers do not see."""
