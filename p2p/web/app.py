@@ -1,5 +1,6 @@
 """The application: routes and pages over one workspace, behind the gate."""
 
+import socket
 import warnings
 
 from fastapi import Depends, FastAPI
@@ -62,5 +63,7 @@ def guarded(app: FastAPI, names: HostNames, keys: Keys, longest: int = LONGEST_B
         longest: Longest body [bytes].
     """
     ws: Workspace = app.state.workspace
-    curtain = Curtain([name for node in ws.node_store.all().values() for name in (node.name, node.host)])
+    nodes = ws.node_store.all().values()
+    machines = {socket.gethostname(), *(node.name for node in nodes), *(node.host for node in nodes)} - {"localhost"}
+    curtain = Curtain(machines)
     return Gate(Answers(app, curtain), names, keys, longest, BODY_S)
