@@ -2,11 +2,15 @@
 
 import os
 import stat
+from collections.abc import Iterator, Mapping
+from io import RawIOBase
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from starlette.datastructures import Headers
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
+from typing_extensions import Buffer
 
 from p2p.contracts.errors import UnknownName
 from p2p.web.answers import WANTS_HEAD, is_known
@@ -20,6 +24,7 @@ TYPES = {
     ".gif": "image/gif",
 }
 """What is shown in a page; any other file is a download."""
+PIECE = 1 << 20
 FOR_EVER = "private, max-age=31536000, immutable"
 
 
@@ -79,3 +84,39 @@ def _opened(path: Path) -> int:
         return descriptor
     os.close(descriptor)
     raise UnknownName("file", path.name, [])
+
+
+def zipped(files: Mapping[str, Path]) -> Iterator[bytes]:
+    """An archive of some files, piece by piece as it is made.
+
+    Args:
+        files: Name in the archive -> file.
+    """
+    pieces = _Pieces()
+    with ZipFile(pieces, "w", ZIP_DEFLATED) as archive:
+        for name, path in files.items():
+            with open(_opened(path), "rb") as source, archive.open(name, "w", force_zip64=True) as target:
+                while piece := source.read(PIECE):
+                    target.write(piece)
+                    yield pieces.taken()
+    yield pieces.taken()
+
+
+class _Pieces(RawIOBase):
+    """What was written since somebody took it; `zipfile` writes to it without seeking."""
+
+    def __init__(self) -> None:
+        self._written = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Buffer) -> int:
+        piece = bytes(data)
+        self._written += piece
+        return len(piece)
+
+    def taken(self) -> bytes:
+        piece = bytes(self._written)
+        self._written.clear()
+        return piece

@@ -4,6 +4,7 @@ from p2p.web.routes import (
     benchmarks,
     environments,
     events,
+    exports,
     iterations,
     jobs,
     judging,
@@ -12,10 +13,25 @@ from p2p.web.routes import (
     sessions,
     streams,
     trash,
+    vision,
 )
 
 ROUTERS = tuple(
     noun.router
-    for noun in (sessions, iterations, media, streams, events, judging, jobs, trash, machines, environments, benchmarks)
+    for noun in (
+        sessions,
+        iterations,
+        media,
+        streams,
+        events,
+        exports,
+        judging,
+        jobs,
+        trash,
+        machines,
+        environments,
+        vision,
+        benchmarks,
+    )
 )
 """In the order in which an address is looked for."""

@@ -1,0 +1,50 @@
+"""Policies handed out to other libraries."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fastapi import APIRouter
+from starlette.responses import Response, StreamingResponse
+
+from p2p.contracts.work import ExportReport
+from p2p.service.sessions.export import export_policy
+from p2p.service.sessions.exported import export_files, list_exports
+from p2p.web.arguments import SessionId, Ws
+from p2p.web.files import zipped
+from p2p.web.problems import TooMany
+from p2p.web.schemas import Exported, ExportRequest
+
+router = APIRouter(prefix="/api/sessions/{session_id}/exports", tags=["exports"])
+_exporting = threading.Semaphore(2)
+
+
+@router.get("")
+def exports(ws: Ws, session_id: SessionId) -> dict[str, ExportReport]:
+    """Those that are there, by name."""
+    return list_exports(ws, session_id)
+
+
+@router.post("", status_code=201)
+def export(ws: Ws, session_id: SessionId, request: ExportRequest) -> Exported:
+    """Export a policy with its model card and a replay; it takes some seconds, and two are made at a time."""
+    with _in_turn():
+        return Exported.of(export_policy(ws, session_id, request.asked()))
+
+
+@router.get("/{name}.zip", response_class=Response)
+def archive(ws: Ws, session_id: SessionId, name: str) -> Response:
+    """All files of an export in one."""
+    files = export_files(ws, session_id, name)
+    headers = {"content-disposition": f'attachment; filename="{session_id}_{name}.zip"'}
+    return StreamingResponse(zipped(files), media_type="application/zip", headers=headers)
+
+
+@contextmanager
+def _in_turn() -> Iterator[None]:
+    if not _exporting.acquire(blocking=False):
+        raise TooMany("exports")
+    try:
+        yield
+    finally:
+        _exporting.release()
