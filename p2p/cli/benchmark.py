@@ -11,6 +11,7 @@ from rich.text import Text
 
 from p2p.cli.benchmark_comparison import COMPARE_EXAMPLES, compare
 from p2p.cli.benchmark_entries import EXPORT_EXAMPLES, VERIFY_EXAMPLES, export, verify
+from p2p.cli.benchmark_keeping import DELETE_EXAMPLES, RESTORE_EXAMPLES, delete, restore
 from p2p.cli.benchmark_page import PAGE_EXAMPLES, page
 from p2p.cli.config import read_config
 from p2p.cli.formats import age, share
@@ -201,6 +202,8 @@ def resume(
     follow(ws, Output(as_json), view, detach=detach)
 
 
+benchmark.command(epilog=DELETE_EXAMPLES)(delete)
+benchmark.command(epilog=RESTORE_EXAMPLES)(restore)
 benchmark.command(epilog=COMPARE_EXAMPLES)(compare)
 benchmark.command(epilog=PAGE_EXAMPLES)(page)
 benchmark.command(epilog=EXPORT_EXAMPLES)(export)

@@ -37,21 +37,10 @@ def edit_session(ws: Workspace, session_id: str, change: MetadataChange) -> Sess
         changes["starred"] = change.starred
     with ws.runs.naming():
         if change.add_tags or change.remove_tags:
-            tags = [" ".join(tag.split()) for tag in change.add_tags]
-            if wrong := [tag for tag in tags if not 0 < len(tag) <= MAX_TAG]:
-                raise InvalidInput(f"A tag has 1 … {MAX_TAG} characters, got {wrong[0][:80]!r}.")
-            kept = [tag for tag in (*record.read_metadata().tags, *tags) if tag not in change.remove_tags]
-            found = tuple(dict.fromkeys(kept))
-            if len(found) > MAX_TAGS:
-                raise InvalidInput(f"A session has at most {MAX_TAGS} tags, got {len(found)}.")
-            changes["tags"] = found
+            changes["tags"] = changed_tags(record.read_metadata().tags, change)
         if change.alias is not None:
             # Refuse an alias that is malformed or used by another session.
-            if change.alias and (not NAME.fullmatch(change.alias) or change.alias == "latest"):
-                raise InvalidInput(
-                    f"{change.alias[:80]!r} is not an alias: expected lower-case letters, digits, '_' and '-', "
-                    "at most 64, and not latest."
-                )
+            require_alias(change.alias)
             other = ws.runs.called(change.alias) if change.alias else None
             if change.alias and ws.runs.session(change.alias).exists:
                 other = ws.runs.session(change.alias)
@@ -62,6 +51,34 @@ def edit_session(ws: Workspace, session_id: str, change: MetadataChange) -> Sess
             changes["alias"] = change.alias
         record.update_metadata(**changes)
     return view(record, ws.backend)
+
+
+def changed_tags(present: Sequence[str], change: MetadataChange) -> tuple[str, ...]:
+    """Tags after a change.
+
+    Raises:
+        InvalidInput: one of them is too long or empty, or there are too many.
+    """
+    added = [" ".join(tag.split()) for tag in change.add_tags]
+    if wrong := [tag for tag in added if not 0 < len(tag) <= MAX_TAG]:
+        raise InvalidInput(f"A tag has 1 … {MAX_TAG} characters, got {wrong[0][:80]!r}.")
+    found = tuple(dict.fromkeys(tag for tag in (*present, *added) if tag not in change.remove_tags))
+    if len(found) > MAX_TAGS:
+        raise InvalidInput(f"There are at most {MAX_TAGS} tags, got {len(found)}.")
+    return found
+
+
+def require_alias(alias: str) -> None:
+    """Refuse what cannot be an alias; an empty one removes it.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    if alias and (not NAME.fullmatch(alias) or alias == "latest"):
+        raise InvalidInput(
+            f"{alias[:80]!r} is not an alias: expected lower-case letters, digits, '_' and '-', at most 64, and not "
+            "latest."
+        )
 
 
 def session_called(ws: Workspace, text: str) -> str:

@@ -118,6 +118,7 @@ def start_suite_run(
     require_free_disk(ws)
     record = SuiteRuns(ws.runs.path).run(wanted.name)
     if (earlier := record.read_run()) is not None:
+        SuiteRuns(ws.runs.path).require_kept(record)
         _require_same(record, earlier, suite, wanted, erratum=erratum)
         wanted = wanted.model_copy(update={"created_at": earlier.created_at})
     record.save_suite(suite)
