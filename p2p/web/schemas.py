@@ -3,7 +3,8 @@
 Every field that a contract has too is derived from it, so that bounds and defaults are written once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from pathlib import PurePath
 from typing import Any, Literal
 
@@ -176,31 +177,51 @@ class EnvInfo(Contract):
         return cls(**fields, features=tuple(feature.name for feature in spec.features))
 
 
+class TrashKind(StrEnum):
+    """What lies in the trash."""
+
+    SESSION = "session"
+    BENCHMARK = "benchmark"
+    """A run of a suite; its sessions lie there by themselves."""
+
+
 class TrashItem(Contract):
     """Something in the trash."""
 
     entity_id: str
-    kind: str
-    """"session"."""
-    prompt: str
-    env_id: str
-    alias: str
-    status: SessionStatus
+    kind: TrashKind
     deleted_at: str
     """UTC, ISO 8601."""
+    prompt: str = ""
+    """Of a session."""
+    env_id: str = ""
+    alias: str = ""
+    status: SessionStatus | None = None
 
     @classmethod
     def of(cls, view: SessionView) -> "TrashItem":
         """A session in the trash."""
         return cls(
             entity_id=view.session.session_id,
-            kind="session",
+            kind=TrashKind.SESSION,
             prompt=view.session.prompt,
             env_id=view.session.env_id,
             alias=view.metadata.alias,
             status=view.status,
             deleted_at=view.metadata.deleted_at or "",
         )
+
+    @classmethod
+    def all_of(cls, sessions: Iterable[SessionView], runs: Mapping[str, str]) -> "tuple[TrashItem, ...]":
+        """Everything there, last deleted first.
+
+        Args:
+            sessions: In the trash.
+            runs: Of suites: name -> when it was deleted.
+        """
+        items = [*map(cls.of, sessions)]
+        items += [cls(entity_id=name, kind=TrashKind.BENCHMARK, deleted_at=when) for name, when in runs.items()]
+        return tuple(sorted(items, key=lambda item: item.deleted_at, reverse=True))
 
 
 class JobLog(Contract):

@@ -23,6 +23,7 @@ EXAMPLES = {
     "env_id": "InvertedPendulum-v5",
     "job_id": "job_0123456789abcdef0123456789abcdef",
     "benchmark_id": "basic",
+    "entity_id": "session_20260101_000000_0badcafe",
 }
 """A value for each part of an address."""
 

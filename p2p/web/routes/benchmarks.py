@@ -2,7 +2,9 @@
 
 from fastapi import APIRouter
 
+from p2p.contracts.metadata import EntityMetadata
 from p2p.contracts.suite import SuiteRunView
+from p2p.service.suites.keeping import delete_suite_run, edit_suite_run, restore_suite_run, suite_run_metadata
 from p2p.service.suites.results import list_suite_runs, view_suite_run
 from p2p.service.suites.running import (
     known_suites,
@@ -15,6 +17,7 @@ from p2p.web.arguments import SuiteRunName, Ws
 from p2p.web.schemas import (
     BenchmarkOptions,
     BenchmarkSummary,
+    Edit,
     Stopped,
     SuiteOption,
     SuiteRunRequest,
@@ -63,3 +66,23 @@ def stop(ws: Ws, benchmark_id: SuiteRunName) -> Stopped:
 def resume(ws: Ws, benchmark_id: SuiteRunName, request: SuiteRunResume = AS_IT_WAS) -> SuiteRunView:
     """Go on with a run that was stopped or killed, or whose gate failed."""
     return resume_suite_run(ws, benchmark_id, **request.model_dump())
+
+
+@router.patch("/{benchmark_id}")
+def edit(ws: Ws, benchmark_id: SuiteRunName, request: Edit) -> EntityMetadata:
+    """Change alias, star or tags."""
+    return edit_suite_run(ws, benchmark_id, request.change(suite_run_metadata(ws, benchmark_id)))
+
+
+@router.delete("/{benchmark_id}")
+def delete(ws: Ws, benchmark_id: SuiteRunName) -> Stopped:
+    """Move a run and its sessions to the trash; their files stay."""
+    delete_suite_run(ws, benchmark_id)
+    return Stopped(stopped=True, detail=f"{benchmark_id} and its sessions are in the trash.")
+
+
+@router.post("/{benchmark_id}/restore")
+def restore(ws: Ws, benchmark_id: SuiteRunName) -> Stopped:
+    """Bring a run back from the trash, with the sessions that were deleted with it."""
+    view = restore_suite_run(ws, benchmark_id)
+    return Stopped(stopped=view.state != "running", detail=f"{benchmark_id} is {view.state}.")

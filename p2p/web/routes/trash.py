@@ -1,9 +1,12 @@
 """The trash: what was deleted, until it is removed for good."""
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Path
 
 from p2p.service.sessions.keeping import empty_trash, list_trash, purge_session
-from p2p.web.arguments import SessionId, Ws
+from p2p.service.suites.keeping import deleted_suite_runs, purge_suite_run
+from p2p.web.arguments import Ws, session_of
 from p2p.web.schemas import TrashItem
 
 router = APIRouter(prefix="/api/trash", tags=["trash"])
@@ -11,17 +14,23 @@ router = APIRouter(prefix="/api/trash", tags=["trash"])
 
 @router.get("")
 def trash(ws: Ws) -> tuple[TrashItem, ...]:
-    """What lies there, last deleted first."""
-    return tuple(TrashItem.of(view) for view in list_trash(ws))
+    """Sessions and runs of suites that lie there, last deleted first."""
+    return TrashItem.all_of(list_trash(ws), deleted_suite_runs(ws))
 
 
-@router.delete("/{session_id}", status_code=204)
-def purge(ws: Ws, session_id: SessionId) -> None:
-    """Remove one for good, with its policies and videos."""
-    purge_session(ws, session_id)
+@router.delete("/{entity_id}", status_code=204)
+def purge(ws: Ws, entity_id: Annotated[str, Path(description="Of a session, or name of a run of a suite.")]) -> None:
+    """Remove one for good, with its policies and videos; a run of a suite with its sessions."""
+    if entity_id in deleted_suite_runs(ws):
+        purge_suite_run(ws, entity_id)
+    else:
+        purge_session(ws, session_of(ws, entity_id))
 
 
 @router.delete("")
 def empty(ws: Ws) -> tuple[str, ...]:
     """Remove all of it for good; the ids of what was removed."""
-    return empty_trash(ws)
+    runs = tuple(deleted_suite_runs(ws))
+    for name in runs:
+        purge_suite_run(ws, name)
+    return (*runs, *empty_trash(ws))
