@@ -14,6 +14,8 @@ from p2p.store.untrusted_files import is_enclosed, is_readable, read_bytes
 MediaKind = Literal["videos", "frames"]
 MAX_ROWS = 1000
 """Rows of a run in the table of metrics; of more, evenly chosen ones are kept, and the last."""
+MIDDLE_FRAME = 4
+"""Of the eight moments of a contact sheet."""
 FIRST_COLUMNS = ("run", "type", "global_step")
 
 
@@ -62,6 +64,13 @@ def media(ws: Workspace, session_id: str, number: int, kind: MediaKind) -> dict[
     result = sheet.read_result()
     pictures += [iteration.path / frame.path for frame in (result.frames if result is not None else ()) if frame.path]
     return {path.name: path for path in pictures if is_enclosed(path) and is_readable(path)}
+
+
+def thumbnail(ws: Workspace, session_id: str, number: int) -> Path | None:
+    """A moment in the middle of a judged rollout of an iteration; its contact sheet where that is all there is."""
+    sheet = SheetRecord(ws.iteration_begun(session_id, number).path)
+    candidates = (sheet.frame_path(MIDDLE_FRAME), sheet.sheet_path)
+    return next((path for path in candidates if is_enclosed(path) and is_readable(path)), None)
 
 
 def media_file(ws: Workspace, session_id: str, number: int, kind: MediaKind, name: str) -> Path:

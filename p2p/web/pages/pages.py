@@ -1,12 +1,10 @@
-"""The addresses that a browser opens."""
+"""The addresses that a browser opens, one file per page."""
 
 from fastapi import APIRouter
-from starlette.responses import RedirectResponse
+
+from p2p.web.pages import sessions, static_files, theme
 
 router = APIRouter(include_in_schema=False)
-
-
-@router.get("/")
-def start() -> RedirectResponse:
-    """The list of sessions."""
-    return RedirectResponse("/api/sessions", 303)
+for one in (sessions, theme):
+    router.include_router(one.router)
+router.add_route(static_files.PATH, static_files.answer, methods=["GET"])

@@ -1,0 +1,85 @@
+"""The list of sessions, and what is done from it."""
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from pydantic import field_validator
+from starlette.responses import Response
+
+from p2p.contracts.session import MetadataChange
+from p2p.contracts.session_line import SessionLine, SessionQuery
+from p2p.service.pictures.artefacts import thumbnail
+from p2p.service.progress.session_lines import session_filters, session_lines
+from p2p.service.sessions.keeping import edit_session
+from p2p.service.workspace import Workspace
+from p2p.web.arguments import SessionId, Ws
+from p2p.web.files import version_of
+from p2p.web.pages.rendering import PageRoute, back_to, command, page, visitor_of
+from p2p.web.schemas import SessionsQuery
+from p2p.web.sharing import SHARED
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute, default_response_class=Response)
+Back = Annotated[str, Form(max_length=2000)]
+
+
+class FilledIn(SessionsQuery):
+    """Which sessions to list, from a form: what is left open arrives as empty."""
+
+    @field_validator("status", "tag", mode="before")
+    @classmethod
+    def _without_empty(cls, given: Any) -> Any:
+        return [one for one in given if one != ""] if isinstance(given, list) else given
+
+
+@router.get("/", openapi_extra=SHARED)
+def start(request: Request) -> Response:
+    """The list of sessions; for readers of one session, that one."""
+    only = visitor_of(request).session_id
+    return back_to("/e2e" if only is None else f"/e2e/{only}")
+
+
+@router.get("/e2e", openapi_extra=SHARED)
+def sessions(ws: Ws, request: Request, query: Annotated[FilledIn, Query()]) -> Response:
+    """Sessions on one line each."""
+    listed = session_lines(ws, query)
+    asked = {name: value for name, value in request.query_params.items() if value and name != "cursor"}
+    return page(
+        request,
+        "sessions.html",
+        tab="e2e",
+        command=_command(query),
+        query=query,
+        listed=listed,
+        rows=[(line, _picture(ws, line)) for line in listed.lines],
+        filters=session_filters(ws),
+        first_page=f"/e2e?{urlencode(asked)}",
+        next_page=f"/e2e?{urlencode({**asked, 'cursor': listed.next or ''})}",
+    )
+
+
+@router.post("/e2e/{session_id}/star")
+def star(ws: Ws, session_id: SessionId, starred: Annotated[bool, Form()], back: Back = "/e2e") -> Response:
+    """Give a session a star, or take it."""
+    edit_session(ws, session_id, MetadataChange(starred=starred))
+    return back_to(own(back))
+
+
+def own(address: str) -> str:
+    """An address that a form came from; that of the list where it is not one of ours."""
+    return address if address.startswith("/") and not address.startswith(("//", "/\\")) else "/e2e"
+
+
+def _command(query: SessionQuery) -> str:
+    tags = [word for tag in query.tag for word in ("--tag", tag)]
+    return command("p2p", "list", *(["--starred"] if query.starred else []), *tags)
+
+
+def _picture(ws: Workspace, line: SessionLine) -> str | None:
+    if line.best is None:
+        return None
+    found = thumbnail(ws, line.session_id, line.best)
+    if found is None:
+        return None
+    address = f"/api/sessions/{line.session_id}/iterations/{line.best}/pictures/{found.name}"
+    return f"{address}?{urlencode({'v': version_of(found)})}"

@@ -1,0 +1,36 @@
+// The shared worker: one stream for all tabs. Who comes later gets what is known already.
+const ports = new Set();
+const known = new Map();
+let live = false;
+let later = false;
+
+function tell(message) {
+  for (const port of ports) port.postMessage(message);
+}
+
+function open() {
+  const source = new EventSource("/api/stream");
+  source.onopen = () => {
+    live = true;
+    tell({ live });
+  };
+  source.onerror = () => {
+    live = false;
+    tell({ live });
+    if (source.readyState === EventSource.CLOSED) setTimeout(open, 2000);
+  };
+  source.addEventListener("changes", (event) => {
+    const notices = JSON.parse(event.data);
+    for (const notice of notices) known.set(`${notice.topic} ${notice.id}`, notice);
+    tell({ notices, later });
+    later = true;
+  });
+}
+
+self.onconnect = ({ ports: [port] }) => {
+  ports.add(port);
+  port.onmessage = () => ports.delete(port);
+  if (later) port.postMessage({ notices: [...known.values()], later: false });
+  if (live) port.postMessage({ live });
+};
+open();
