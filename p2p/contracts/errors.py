@@ -6,6 +6,7 @@ P2PError                     exit code 1
 │   ├── AmbiguousName        2   a shortened name that more than one thing has
 │   ├── UnknownPhrase        2   a sentence the built-in author does not understand
 │   ├── Ambiguous            2   a sentence that can mean different things; it holds the question to ask
+│   ├── Busy                 2   something of it is running, and must end first
 │   ├── InvalidReward        2   a reward function that does not load, or breaks its contract
 │   └── InvalidConfig        2   a training configuration with a wrong key or value
 ├── TrainingFailed           3   no training of an iteration reached its end
@@ -119,6 +120,10 @@ class Ambiguous(InvalidInput):
     def __init__(self, question: str) -> None:
         super().__init__(f"{question} Answer in the sentence, and start again.")
         self.question = question
+
+
+class Busy(InvalidInput):
+    """What was asked for would be possible if nothing of it were running, or waiting for its turn."""
 
 
 class InvalidReward(InvalidInput):

@@ -10,8 +10,8 @@ from p2p.contracts.base import Contract, FileName, RelativePath
 from p2p.contracts.frame import FrameNote
 from p2p.contracts.intent import Comparison, Criterion, Key
 
-Observer = Literal["api", "client_sampling", "calling_agent"]
-"""Who looked: a configured provider, the caller's model at our request, or the caller itself."""
+Observer = Literal["api", "client_sampling", "calling_agent", "person"]
+"""Who looked: a configured provider, the caller's model at our request, the caller itself, or a person."""
 
 Tag = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,59}$")]
 

@@ -8,6 +8,7 @@ OBSERVERS: dict[Observer, str] = {
     "api": "a model",
     "client_sampling": "the client's model",
     "calling_agent": "the calling agent",
+    "person": "a person",
 }
 
 

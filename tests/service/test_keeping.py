@@ -10,7 +10,7 @@ from turns import hold_turn
 
 from p2p.cli import main
 from p2p.contracts.background import StartTraining
-from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
+from p2p.contracts.errors import Busy, InvalidInput, P2PError, UnknownName
 from p2p.contracts.job import JobSpec
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import RewardDraft, RewardReport
@@ -106,12 +106,12 @@ def test_only_what_is_in_the_trash_is_removed_and_with_all_its_jobs(ws: Workspac
 def test_what_runs_is_not_deleted(ws: Workspace, session_id: str) -> None:
     driver = ws.record(session_id).driver_dir
     ws.backend.submit(JobSpec(argv=("sleep", "60")), driver)
-    with pytest.raises(InvalidInput, match="cannot be deleted: it is running"):
+    with pytest.raises(Busy, match="cannot be deleted: it is running"):
         delete_session(ws, session_id)
     ws.backend.cancel(driver)
     run = ws.record(session_id).iteration(1).run("baseline", 10)
     ws.backend.submit(JobSpec(argv=("sleep", "60")), run.path)  # its driver is gone, and it goes on
-    with pytest.raises(InvalidInput, match="baseline_seed_10 still trains"):
+    with pytest.raises(Busy, match="baseline_seed_10 still trains"):
         delete_session(ws, session_id)
     ws.backend.cancel(run.path)
     delete_session(ws, session_id)

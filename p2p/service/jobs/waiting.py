@@ -54,7 +54,7 @@ def waiting_of(status: JobStatus | None, what: WaitsFor, since: str | None = Non
     directories = [Path(name) for name in status.waits_for]
     return Waiting(
         waits_for=status.lacks or what,
-        holders=tuple(dict.fromkeys(_holder(directory) for directory in directories)),
+        holders=tuple(dict.fromkeys(holder_of(directory) for directory in directories)),
         place=status.place,
         since=since or status.started_at,
         estimate_s=estimated_wait([_time_left(directory) for directory in directories], status.place),
@@ -87,7 +87,7 @@ def shared_wait(waits: Sequence[Waiting | None]) -> Waiting | None:
     return first.model_copy(update={"holders": tuple(holders), "since": since})
 
 
-def _holder(directory: Path) -> Holder:
+def holder_of(directory: Path) -> Holder:
     """Owner of the job in a directory."""
     ticket = BackgroundRecord(directory).read_ticket()
     job = ticket.job_id if ticket is not None else str(directory)

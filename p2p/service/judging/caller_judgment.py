@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import Busy, InvalidInput
 from p2p.contracts.judgment import Evidence, Judgment, Observation, hash_of
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import EventName, SessionStatus
@@ -156,7 +156,7 @@ def _report_rollouts(ws: Workspace, record: SessionRecord, iteration: IterationR
     name = record.session_id
     number = iteration.number
     if (job := live_training(record, ws.backend)) is not None and iteration.read_judgment() is None:
-        raise InvalidInput(
+        raise Busy(
             f"Iteration {number} of {name} is being trained by {job}. Wait for it ({Remedy.FOLLOW_JOB.of(job=job)})."
         )
     if settled_aggregation(iteration) is None:
@@ -193,7 +193,7 @@ def _aggregate_ended(ws: Workspace, record: SessionRecord, iteration: IterationR
     if known is not None and known.by_checkpoints and aggregation.configs == known.configs:
         return  # the runs are the same; which checkpoint eyes chose makes no difference
     if view_session(ws, record.session_id).alive:
-        raise InvalidInput(
+        raise Busy(
             f"{record.session_id} is driven by another process, which trains it. "
             f"Stop it ({Remedy.STOP.of(session=record.session_id)})."
         )
@@ -208,7 +208,7 @@ def require_judgeable(ws: Workspace, record: SessionRecord, iteration: Iteration
     status = record.read_status()
     if known is None:
         if view_session(ws, name).alive:
-            raise InvalidInput(
+            raise Busy(
                 f"{name} is driven by another process, which judges it. Stop it ({Remedy.STOP.of(session=name)})."
             )
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from p2p import registry
 from p2p.contracts.cluster import Cluster
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, MissingExtra, NodeUnreachable, UnknownName
+from p2p.contracts.errors import Busy, EnvironmentProblem, InvalidInput, MissingExtra, NodeUnreachable, UnknownName
 from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.node import ClusterView, NodeState
 from p2p.contracts.remedies import Remedy
@@ -78,7 +78,7 @@ def remove_cluster(ws: Workspace, name: str) -> None:
     """
     cluster = _cluster(ws, name)
     if live := _live_jobs(ws, cluster):
-        raise InvalidInput(
+        raise Busy(
             f"{len(live)} jobs have not ended on {name}, the first is {live[0]}. "
             f"Wait for them, or stop their sessions: {Remedy.STOP.of(session=live[0].parent.parent.name)}"
         )

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable, UnknownName
+from p2p.contracts.errors import Busy, EnvironmentProblem, InvalidInput, NodeUnreachable, UnknownName
 from p2p.contracts.job import JobStatus
 from p2p.contracts.node import HostKey, Node, NodeState, NodeView
 from p2p.contracts.remedies import Remedy
@@ -125,7 +125,7 @@ def remove_node(ws: Workspace, name: str, abandon: bool = False) -> tuple[JobSta
     ws.node_store.get(name)
     live = _live_jobs(ws, name)
     if live and not abandon:
-        raise InvalidInput(
+        raise Busy(
             f"{len(live)} jobs have not ended on {name}, the first is {live[0].path}. "
             f"Wait for them, or give them up with: {Remedy.REMOVE_NODE.of(node=name)}"
         )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from p2p.analysis.tightening import tightened
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import Busy, InvalidInput
 from p2p.contracts.intent import Criterion, Intent, Tightening, Understanding
 from p2p.contracts.protocols import SentenceReader
 from p2p.contracts.remedies import Remedy
@@ -155,7 +155,7 @@ def replace_criteria(
     present = record.read_criteria()
     iterations = record.iteration_records()
     if (job := live_training(record, ws.backend)) is not None:
-        raise InvalidInput(
+        raise Busy(
             f"{session_id} is being trained by {job}. End it ({Remedy.CANCEL_JOB.of(job=job)}) before changing "
             "criteria."
         )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from p2p.contracts.brief import DraftReport
-from p2p.contracts.errors import InvalidInput, P2PError
+from p2p.contracts.errors import Busy, InvalidInput, P2PError
 from p2p.contracts.intent import Intent, score_in_words
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.remedies import Remedy
@@ -175,13 +175,13 @@ def _number_to_write(ws: Workspace, record: SessionRecord, session: Session) -> 
     if status is not None and status.status in OVER:
         raise InvalidInput(f"{name} {_why_over(status.status, session)}")
     if (job := live_training(record, ws.backend)) is not None:
-        raise InvalidInput(
+        raise Busy(
             f"Iteration {len(iterations)} of {name} is being trained by {job}. Wait for it "
             f"({Remedy.FOLLOW_JOB.of(job=job)}), or end it ({Remedy.CANCEL_JOB.of(job=job)}), before submitting "
             "another reward."
         )
     if view_session(ws, name).alive:
-        raise InvalidInput(
+        raise Busy(
             f"{name} is driven by another process. Stop it ({Remedy.STOP.of(session=name)}) before writing rewards."
         )
     if not iterations:

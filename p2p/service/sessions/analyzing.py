@@ -15,6 +15,15 @@ ROLE = "session_analyzer"
 """Under which its calls are counted in the session's ledger."""
 
 
+def written_analysis(ws: Workspace, session_id: str) -> SessionAnalysis | None:
+    """The report on a session as it was last written; None where none was. Asks no model.
+
+    Raises:
+        UnknownName: there is no such session.
+    """
+    return ws.record(session_id).read_analysis()
+
+
 def analyze_session(ws: Workspace, session_id: str) -> SessionAnalysis:
     """Report on a whole session, cached in `analysis.json` until more is judged.
 

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping
 
 from p2p.contracts.background import JobKind, JobTicket, JobView, StartTraining, TrainingRequest
-from p2p.contracts.errors import InvalidConfig, InvalidInput
+from p2p.contracts.errors import Busy, InvalidConfig, InvalidInput
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import Priority, SessionStatus
@@ -76,14 +76,14 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
                 f"({Remedy.WRITE_REWARD.of()})."
             )
         if (busy := live_training(record, ws.backend)) is not None:
-            raise InvalidInput(f"Iteration {iteration.number} of {name} is being trained already, by {busy}.")
+            raise Busy(f"Iteration {iteration.number} of {name} is being trained already, by {busy}.")
         status = record.read_status()
         if status is not None and status.status is SessionStatus.PASSED:
             raise InvalidInput(
                 f"{name} has passed. To try something else, create another session: {Remedy.CREATE.of()}"
             )
         if is_driven(ws, record):
-            raise InvalidInput(
+            raise Busy(
                 f"{name} is driven by another process. Stop it before you train it by hand: "
                 f"{Remedy.STOP.of(session=name)}"
             )

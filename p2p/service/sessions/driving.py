@@ -4,7 +4,7 @@ from contextlib import nullcontext, suppress
 
 from pydantic import ValidationError
 
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import Busy, InvalidInput
 from p2p.contracts.job import JobSpec
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import EventName, Priority, Session, SessionStatus, SessionView
@@ -74,9 +74,7 @@ def extend_session(ws: Workspace, session_id: str, max_iterations: int) -> Sessi
     """
     record = ws.record(session_id)
     if is_driven(ws, record):
-        raise InvalidInput(
-            f"{session_id} is driven by another process. Stop it first: {Remedy.STOP.of(session=session_id)}"
-        )
+        raise Busy(f"{session_id} is driven by another process. Stop it first: {Remedy.STOP.of(session=session_id)}")
     make_ready(ws, record, max_iterations)
     record.set_status(SessionStatus.PENDING)
     return view_session(ws, session_id)
@@ -131,7 +129,7 @@ def make_ready(ws: Workspace, record: SessionRecord, max_iterations: int | None 
             advice = f"It had one reward to train; train the next one: {Remedy.WRITE_REWARD.of()}"
         raise InvalidInput(f"{name} has ended as {status.status}. {advice}")
     if (busy := live_training(record, ws.backend)) is not None:
-        raise InvalidInput(
+        raise Busy(
             f"Iteration {len(record.iteration_records())} of {name} is being trained by {busy}. "
             f"Wait for it, or end it with: {Remedy.CANCEL_JOB.of(job=busy)}"
         )
@@ -166,7 +164,7 @@ def choose_backend(ws: Workspace, record: SessionRecord, wanted: str | None = No
     open_backend(chosen, ws.node_store).capacity(JOB_MEMORY_MB)
     if chosen != session.backend:
         if wanted is not None and is_driven(ws, record):
-            raise InvalidInput(
+            raise Busy(
                 f"{record.session_id} runs, with its trainings on {ws.backend_of(session)}. "
                 f"To move them, stop it first: {Remedy.STOP.of(session=record.session_id)}"
             )

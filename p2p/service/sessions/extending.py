@@ -3,7 +3,7 @@
 from pydantic import ValidationError
 
 from p2p.analysis.tightening import tightened
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import Busy, InvalidInput
 from p2p.contracts.extension import Extension
 from p2p.contracts.intent import Tightening
 from p2p.contracts.judgment import Judgment
@@ -98,7 +98,7 @@ def _best_to_go_on_from(ws: Workspace, record: SessionRecord) -> tuple[int, Judg
     """
     name = record.session_id
     if view_session(ws, name).alive:
-        raise InvalidInput(f"{name} is still at work. Stop it before it is extended: {Remedy.STOP.of(session=name)}")
+        raise Busy(f"{name} is still at work. Stop it before it is extended: {Remedy.STOP.of(session=name)}")
     if record.read_criteria() is None:
         raise InvalidInput(
             f"{name} trained a reward without a sentence, so there are no criteria to go on by. "

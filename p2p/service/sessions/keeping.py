@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from p2p.contracts.background import JobKind, JobView, StartTraining
-from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
+from p2p.contracts.errors import Busy, InvalidInput, P2PError, UnknownName
 from p2p.contracts.job import JobState
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import MetadataChange, SessionStatus, SessionView
@@ -92,14 +92,12 @@ def delete_session(ws: Workspace, session_id: str) -> SessionView:
     """Move a session to the trash, hidden from all lists; its files stay.
 
     Raises:
-        InvalidInput: something of it is running, or waits for its turn.
+        Busy: something of it is running, or waits for its turn.
     """
     with ws.jobs.starting():
         record = ws.record(session_id)
         if (busy := _busy_with(ws, record)) is not None:
-            raise InvalidInput(
-                f"{session_id} cannot be deleted: {busy}. To end it first: {Remedy.STOP.of(session=session_id)}"
-            )
+            raise Busy(f"{session_id} cannot be deleted: {busy}. To end it first: {Remedy.STOP.of(session=session_id)}")
         record.update_metadata(deleted_at=now())
     return view(record, ws.backend)
 
@@ -140,7 +138,7 @@ def purge_session(ws: Workspace, session_id: str) -> None:
         record = _deleted(ws, session_id)
         if (busy := _busy_with(ws, record)) is not None:  # deleted by hand, or by an earlier version
             stop = Remedy.STOP.of(session=session_id)
-            raise InvalidInput(f"{session_id} cannot be removed: {busy}. To end it first: {stop}")
+            raise Busy(f"{session_id} cannot be removed: {busy}. To end it first: {stop}")
         end_job(ws, record.film_dir)
         jobs = [ticket.job_id for ticket in ws.jobs.tickets(session_id)]
         ws.runs.remove(record)
