@@ -83,6 +83,17 @@ def link_next(request: Request, response: Response, cursor: str | None) -> None:
 
 
 SessionId = Annotated[str, Depends(session_of)]
+
+
+def existing_session(ws: Ws, session_id: SessionId) -> str:
+    """Id of a session that there is: a stream that has begun can no longer say that there is none.
+
+    Raises:
+        UnknownName: there is no such session.
+    """
+    return ws.record(session_id).session_id
+
+
 Number = Annotated[int, Depends(number_of)]
 GlobalId = Annotated[tuple[str, int], Depends(globally)]
 SuiteRunName = Annotated[str, Depends(suite_run_of)]

@@ -1,6 +1,7 @@
 """The addresses below /api, one file per noun."""
 
 from p2p.web.routes import (
+    analysis,
     benchmarks,
     environments,
     events,
@@ -22,6 +23,7 @@ ROUTERS = tuple(
         sessions,
         iterations,
         media,
+        analysis,
         streams,
         events,
         exports,

@@ -6,9 +6,11 @@ from fastapi import APIRouter, Query
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Preview, Understanding
+from p2p.contracts.reward_template import RewardTemplate
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig
 from p2p.service.rewards.criteria import understand
+from p2p.service.rewards.template_list import reward_templates
 from p2p.service.sessions.lifecycle import preview
 from p2p.service.training.environments import default_config, describe_environment, list_environments
 from p2p.web.arguments import Ws
@@ -28,6 +30,12 @@ def environments() -> tuple[EnvInfo, ...]:
 def environment(ws: Ws, env_id: str) -> EnvSpec:
     """All that is known of one."""
     return describe_environment(ws, env_id)
+
+
+@router.get("/reward-templates", openapi_extra=SHARED)
+def templates(env: Annotated[str | None, Query(max_length=100)] = None) -> tuple[RewardTemplate, ...]:
+    """Behaviours that the built-in author knows: sentences that ask for each, and its reward."""
+    return reward_templates(env)
 
 
 @router.get("/defaults")

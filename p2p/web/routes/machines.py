@@ -2,14 +2,22 @@
 
 from fastapi import APIRouter
 
+from p2p.contracts.machine import MachineView
 from p2p.contracts.node import NodeView, SetupReport
 from p2p.service.machines.nodes import bootstrap_node, check_node, list_nodes
+from p2p.service.machines.overview import machine
 from p2p.service.machines.setup import check_setup
 from p2p.settings import keys_present
 from p2p.web.arguments import Ws
 from p2p.web.schemas import Provider
 
 router = APIRouter(prefix="/api", tags=["machines"])
+
+
+@router.get("/resources/status")
+def resources(ws: Ws) -> MachineView:
+    """Cores and who owns them, who waits, load, memory and disk; other machines as of their last check."""
+    return machine(ws)
 
 
 @router.get("/nodes")

@@ -11,7 +11,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from p2p.contracts.state_notice import StateNotice, Topic
 from p2p.service.progress.changes import changes
 from p2p.service.progress.event_log import events
-from p2p.web.arguments import SessionId, Ws
+from p2p.web.arguments import Ws, existing_session
 from p2p.web.gate import VISITOR
 from p2p.web.sharing import SHARED
 from p2p.web.streams import Mailbox, mailbox_of, streams_of
@@ -25,15 +25,6 @@ REST = 4
 """A look that took long is followed by a pause of so many times its length."""
 AT_ONCE = 200
 Post = Annotated[Mailbox, Depends(mailbox_of)]
-
-
-def existing(ws: Ws, session_id: SessionId) -> str:
-    """Id of a session that there is: a stream that has begun can no longer say that there is none.
-
-    Raises:
-        UnknownName: there is no such session.
-    """
-    return ws.record(session_id).session_id
 
 
 @router.get("/stream", openapi_extra=SHARED, response_class=EventSourceResponse)
@@ -59,7 +50,7 @@ async def log(
     ws: Ws,
     request: Request,
     mailbox: Post,
-    session_id: Annotated[str, Depends(existing)],
+    session_id: Annotated[str, Depends(existing_session)],
     after: Annotated[int, Query(ge=0, description="Number of the last event that is known.")] = 0,
     last_event_id: Annotated[int | None, Header(ge=0, description="The same, from a browser that resumes.")] = None,
 ) -> AsyncIterator[ServerSentEvent]:
