@@ -23,6 +23,7 @@ RETRY_S = 10
 """When to ask again where too much was asked for at once [s]."""
 STATUS: dict[type[P2PError], int] = {
     errors.UnknownName: 404,
+    errors.Busy: 409,
     errors.InvalidInput: 422,
     errors.TrainingFailed: 409,
     errors.EnvironmentProblem: 503,

@@ -17,14 +17,14 @@ from p2p.contracts.inference import ImagePart, Message, ModelReply, Part, Served
 from p2p.contracts.intent import Criterion
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.metadata import EntityMetadata
-from p2p.contracts.preference import ComparedPolicy
+from p2p.contracts.preference import Compared, ComparedPolicy, Side
 from p2p.contracts.session import ExtendSession, MetadataChange, NewSession, RunProgress, SessionView
 from p2p.contracts.session_line import IterationLine, SessionQuery
 from p2p.contracts.spending import Caps
 from p2p.contracts.status import SessionStatus
 from p2p.contracts.suite import NewSuiteRun, RunState, Suite, SuiteRunView, Tally
 from p2p.contracts.training_curves import MAX_POINTS
-from p2p.contracts.work import Export, ExportReport, NewExport
+from p2p.contracts.work import Export, ExportFormat, ExportReport, NewExport
 
 _STARTS: dict[str, Literal["image/jpeg", "image/png"]] = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png"}
 """How base64 of a picture begins."""
@@ -267,6 +267,29 @@ class PreferenceRequest(Contract):
     """`provider:model`; empty takes the one that looks at the session's pictures."""
 
 
+class PersonPreference(Contract):
+    """Which of two policies a person finds better."""
+
+    first: ComparedPolicy
+    second: ComparedPolicy
+    better: Side
+    """"first", "second" or "same"."""
+    reason: str = Field(default="no reason given", min_length=1, max_length=2000)
+
+    def said(self) -> tuple[Compared, Compared]:
+        """The answer as it is kept, with each of them above once: a person saw which is which."""
+        places: dict[Side, tuple[str, str]] = {
+            "first": ("above", "below"),
+            "second": ("below", "above"),
+            "same": ("same", "same"),
+        }
+        one, two = (
+            Compared.model_validate({"above": self.reason, "below": self.reason, "better": place})
+            for place in places[self.better]
+        )
+        return one, two
+
+
 class JudgeRequest(Contract):
     """How recorded rollouts are judged again."""
 
@@ -277,12 +300,12 @@ class JudgeRequest(Contract):
 class ExportRequest(Contract):
     """A policy to hand out, see `NewExport`; the folder is the session's."""
 
-    formats: tuple[str, ...] = Field(min_length=1)
+    formats: tuple[ExportFormat, ...] = Field(min_length=1)
     iteration: int | None = Field(default=None, ge=1)
-    run_id: str | None = Field(default=None, max_length=200)
-    checkpoint: int | None = Field(default=None, ge=0)
+    run_id: str | None = None
+    checkpoint: int | None = None
     overwrite: bool = False
-    license: str = "mit"
+    license: str = Field(default="mit", pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]*$")
 
     def asked(self) -> NewExport:
         """As the service takes it."""

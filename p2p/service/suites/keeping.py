@@ -1,6 +1,6 @@
 """Aliases, stars and tags of runs of suites; the trash, where their sessions follow them."""
 
-from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.errors import Busy, InvalidInput, UnknownName
 from p2p.contracts.metadata import EntityMetadata
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import MetadataChange
@@ -48,11 +48,11 @@ def delete_suite_run(ws: Workspace, name: str) -> None:
 
     Raises:
         UnknownName: there is no such run.
-        InvalidInput: it is running, or one of its sessions is.
+        Busy: it is running, or one of its sessions is.
     """
     record = SuiteRuns(ws.runs.path).known(name)
     if is_live(ws, record.driver_dir):
-        raise InvalidInput(f"{name} cannot be deleted: it is running. To end it: {Remedy.STOP_RUN.of(run=name)}")
+        raise Busy(f"{name} cannot be deleted: it is running. To end it: {Remedy.STOP_RUN.of(run=name)}")
     stamp = now()
     for session in _sessions(ws, record):
         if session.read_metadata().deleted_at is None:

@@ -9,12 +9,12 @@ from p2p.contracts.preference import Preference
 from p2p.contracts.session import SettingsRequest
 from p2p.contracts.spending import Caps
 from p2p.service.judging.labelling import label_rollout, labels
-from p2p.service.judging.preferring import prefer
+from p2p.service.judging.preferring import prefer, submit_preference
 from p2p.service.models.session_models import costs, set_caps
 from p2p.service.sessions.settings_changes import change_settings
 from p2p.service.sessions.steering import steer, wishes
 from p2p.web.arguments import SessionId, Ws
-from p2p.web.schemas import CapChanges, LabelRequest, PreferenceRequest, Wish
+from p2p.web.schemas import CapChanges, LabelRequest, PersonPreference, PreferenceRequest, Wish
 
 router = APIRouter(prefix="/api", tags=["judging"])
 PERSON = "a person, in the browser"
@@ -55,6 +55,13 @@ def label(ws: Ws, session_id: SessionId, request: LabelRequest) -> Labels:
 def all_labels(ws: Ws) -> Labels:
     """Those of all sessions."""
     return labels(ws)
+
+
+@router.post("/sessions/{session_id}/preferences", status_code=201)
+def preference(ws: Ws, session_id: SessionId, request: PersonPreference) -> Preference:
+    """Keep which of two policies a person finds better; no verdict changes."""
+    pair = (request.first, request.second)
+    return submit_preference(ws, session_id, pair, request.said(), observer="person")
 
 
 @router.post("/sessions/{session_id}/preferences/ask", status_code=201)
