@@ -255,6 +255,16 @@ def discard(directory: Path) -> None:
         directory.parent.rmdir()
 
 
+def tree_size(directory: Path) -> int:
+    """Length of all files in a directory and below it, without following links [bytes]."""
+    total = 0
+    for place, _, names in os.walk(directory):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(f"{place}/{name}").st_size
+    return total
+
+
 def sha256(path: Path) -> str | None:
     """SHA-256 of a file; None if it is absent."""
     try:

@@ -2,19 +2,24 @@
 
 from pathlib import Path
 
-from p2p.contracts.errors import InvalidInput
-from p2p.contracts.judgment import Observer, hash_of
-from p2p.contracts.preference import Compared, ComparedPolicy, PairToCompare, Preference, preference
+from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.judgment import Observer, SentPicture, hash_of
+from p2p.contracts.preference import Compared, ComparedPolicy, PairToCompare, Preference, Side, preference
+from p2p.contracts.recording import RolloutLabel
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.work import PictureRequest, RecordedFile, ViewRequest
 from p2p.judges.evidence_pictures import EvidencePicture
 from p2p.service.judging.eyes import ROLE, keep_picture, vision_models
 from p2p.service.pictures.picturing import make_picture
 from p2p.service.pictures.viewing import recorded_rollout
+from p2p.service.progress.recordings import rollout_video
 from p2p.service.workspace import Workspace
+from p2p.store import files
 from p2p.store.iterations import IterationRecord
 from p2p.store.pictures import path_from_view, state_of, view_record
 from p2p.store.sessions import SessionRecord
+
+MAX_REASON = 4000
 
 
 def prefer(
@@ -123,6 +128,70 @@ def submit_preference(
     return found
 
 
+def person_prefers(
+    ws: Workspace,
+    session_id: str,
+    pair: tuple[ComparedPolicy, ComparedPolicy],
+    better: Side,
+    reason: str,
+    label: RolloutLabel = RolloutLabel.MEDIAN,
+) -> Preference:
+    """Save which of two policies a person prefers, who has watched the videos of their rollouts; no picture is made.
+
+    Args:
+        session_id: Whose they are.
+        pair: The two.
+        better: Which of them does better what was meant.
+        reason: What was seen.
+        label: Which of their recorded rollouts were watched.
+
+    Raises:
+        UnknownName: there is no such session, iteration or checkpoint.
+        InvalidInput: they are the same, nothing was said, or one has no video.
+    """
+    record = ws.record(session_id)
+    _require_two(pair)
+    if not 0 < len(reason.strip()) <= MAX_REASON:
+        raise InvalidInput(f"Say in 1 … {MAX_REASON} characters why.")
+    chosen = {"first": pair[0], "second": pair[1], "same": None}
+    if better not in chosen:
+        raise UnknownName("side", better, chosen)
+    first, second = (_watched(ws, session_id, each, label) for each in pair)
+    found = Preference(
+        session_id=session_id,
+        first=pair[0],
+        second=pair[1],
+        better=chosen[better],
+        agreed=True,
+        answers=(better, better),
+        reasons=(reason.strip(), reason.strip()),
+        pictures=(first, second),
+        observer="person",
+        prompt_hash=hash_of(record.read_session().prompt),
+    )
+    _keep(record, found)
+    return found
+
+
+def _watched(ws: Workspace, session_id: str, policy: ComparedPolicy, label: RolloutLabel) -> SentPicture:
+    """The video of a rollout, as it is kept."""
+    video = rollout_video(ws, session_id, policy.iteration, label, policy.checkpoint)
+    digest = files.sha256(video)
+    if digest is None:
+        raise InvalidInput(f"The video of {policy} cannot be read.")
+    return SentPicture(
+        path=str(video.relative_to(ws.runs.path)),
+        sha256=digest,
+        media_type="video/mp4",
+        shows=f"{policy}, {label} rollout",
+    )
+
+
+def _require_two(pair: tuple[ComparedPolicy, ComparedPolicy]) -> None:
+    if pair[0] == pair[1]:
+        raise InvalidInput(f"{pair[0]} is compared with itself. Name two different iterations or checkpoints.")
+
+
 def _question(record: SessionRecord) -> str:
     """Question about two candidates of a session."""
     from p2p.judges.pairwise import question  # noqa: PLC0415 - jinja2, which the service starts without
@@ -139,8 +208,7 @@ def _in_both_orders(
     wait_s: float | None = None,
 ) -> tuple[EvidencePicture, EvidencePicture]:
     """Two pictures of a pair: the first candidate above, and the second above."""
-    if pair[0] == pair[1]:
-        raise InvalidInput(f"{pair[0]} is compared with itself. Name two different iterations or checkpoints.")
+    _require_two(pair)
     view = request or ViewRequest()
     recorded = [(each, *_recorded(ws, record, each, view.label)) for each in pair]
     return _both(ws, record, recorded, view, wait_s), _both(ws, record, recorded[::-1], view, wait_s)

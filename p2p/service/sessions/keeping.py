@@ -96,7 +96,7 @@ def delete_session(ws: Workspace, session_id: str) -> SessionView:
     """
     with ws.jobs.starting():
         record = ws.record(session_id)
-        if (busy := _busy_with(ws, record)) is not None:
+        if (busy := busy_with(ws, record)) is not None:
             raise Busy(f"{session_id} cannot be deleted: {busy}. To end it first: {Remedy.STOP.of(session=session_id)}")
         record.update_metadata(deleted_at=now())
     return view(record, ws.backend)
@@ -136,7 +136,7 @@ def purge_session(ws: Workspace, session_id: str) -> None:
     """
     with ws.jobs.starting():
         record = _deleted(ws, session_id)
-        if (busy := _busy_with(ws, record)) is not None:  # deleted by hand, or by an earlier version
+        if (busy := busy_with(ws, record)) is not None:  # deleted by hand, or by an earlier version
             stop = Remedy.STOP.of(session=session_id)
             raise Busy(f"{session_id} cannot be removed: {busy}. To end it first: {stop}")
         end_job(ws, record.film_dir)
@@ -211,7 +211,7 @@ def _deleted(ws: Workspace, session_id: str) -> SessionRecord:
     return record
 
 
-def _busy_with(ws: Workspace, record: SessionRecord) -> str | None:
+def busy_with(ws: Workspace, record: SessionRecord) -> str | None:
     """Running or queued work of a session; None if there is none."""
     if is_driven(ws, record):
         return "it is running"

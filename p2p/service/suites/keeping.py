@@ -6,7 +6,14 @@ from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import MetadataChange
 from p2p.contracts.suite import SuiteRunView
 from p2p.service.jobs.processes import is_live
-from p2p.service.sessions.keeping import changed_tags, delete_session, purge_session, require_alias, restore_session
+from p2p.service.sessions.keeping import (
+    busy_with,
+    changed_tags,
+    delete_session,
+    purge_session,
+    require_alias,
+    restore_session,
+)
 from p2p.service.suites.plan import stages_of
 from p2p.service.suites.results import opened, view_of
 from p2p.service.workspace import Workspace
@@ -54,9 +61,13 @@ def delete_suite_run(ws: Workspace, name: str) -> None:
     if is_live(ws, record.driver_dir):
         raise Busy(f"{name} cannot be deleted: it is running. To end it: {Remedy.STOP_RUN.of(run=name)}")
     stamp = now()
-    for session in _sessions(ws, record):
-        if session.read_metadata().deleted_at is None:
-            delete_session(ws, session.session_id)
+    kept = [session for session in sessions_of(ws, record) if session.read_metadata().deleted_at is None]
+    for session in kept:  # all of them first: none is thrown away where one is still at work
+        if (busy := busy_with(ws, session)) is not None:
+            stop = Remedy.STOP_RUN.of(run=name)
+            raise Busy(f"{name} cannot be deleted: of {session.session_id} {busy}. To end it: {stop}")
+    for session in kept:
+        delete_session(ws, session.session_id)
     record.update_metadata(deleted_at=stamp)
 
 
@@ -69,7 +80,7 @@ def restore_suite_run(ws: Workspace, name: str) -> SuiteRunView:
     record = _deleted(ws, name)
     stamp = record.read_metadata().deleted_at or ""
     record.update_metadata(deleted_at=None)
-    for session in _sessions(ws, record):
+    for session in sessions_of(ws, record):
         if (session.read_metadata().deleted_at or "") >= stamp:
             restore_session(ws, session.session_id)
     return view_of(ws, record)
@@ -88,13 +99,13 @@ def purge_suite_run(ws: Workspace, name: str) -> None:
         StorageProblem: its directory cannot be removed.
     """
     record = _deleted(ws, name)
-    for session in _sessions(ws, record):
+    for session in sessions_of(ws, record):
         if session.read_metadata().deleted_at is not None:
             purge_session(ws, session.session_id)
     record.discard()
 
 
-def _sessions(ws: Workspace, record: SuiteRunRecord) -> list[SessionRecord]:
+def sessions_of(ws: Workspace, record: SuiteRunRecord) -> list[SessionRecord]:
     """Those of its sessions that were begun."""
     suite, run = opened(record)
     names = [sitting.session_id for stage in stages_of(suite, run) for sitting in stage.sittings]
