@@ -16,6 +16,11 @@ class LineageNode(Contract):
     """None while it is written, trained or judged."""
     score: float | None
     success_rate: float | None
+    success_low: float | None = None
+    """Lower end of its 95 % interval."""
+    success_high: float | None = None
+    n_rollouts: int = 0
+    """Judged; 0 before its verdict."""
     star: bool
     """Whether it was the best so far."""
     best: bool

@@ -113,8 +113,8 @@ class _Answer:
     def _worded(self, body: bytes, kind: str) -> bytes:
         """The body with remedies in words, and without what readers do not see."""
         reader = not self._visitor.may_change
-        if not body or not (reader or b"<<" in body):
-            return body
+        if not body or "html" in kind or not (reader or b"<<" in body):
+            return body  # a page does this with each value, since its addresses look like paths
         if "json" not in kind:
             return str(self._for_readers(body.decode())).encode() if reader else body
         data = reworded_data(json.loads(body), COMMANDS)

@@ -1,12 +1,16 @@
+import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from asking import EXAMPLES, Asking
 
 from p2p.web.pages.static_files import address_of, static_files
+from p2p.web.visitors import Keys
 
 SESSION = EXAMPLES["session_id"]
-PAGES = ("/e2e",)
+PAGES = ("/e2e", f"/e2e/{SESSION}", f"/e2e/{SESSION}?iteration=2", f"/e2e/{SESSION}/events/1")
 
 
 def form(web: Asking, address: str, body: str) -> "tuple[int, str]":
@@ -25,6 +29,74 @@ def test_a_page_is_whole_without_scripts_and_has_none_inline(web: Asking, addres
     assert re.search(r"<script(?![^>]* src=)|\sstyle=|\son[a-z]+=|javascript:", text) is None
     for link in set(re.findall(r'(?:href|src)="(/static/[^"]+)"', text)):
         assert web("GET", link).status == 200, link
+
+
+HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(2)>{{ 7*7 }}\u202eRTL ' + "x" * 10_000
+
+
+def test_nothing_that_a_session_says_is_read_as_a_page(web: Asking, seeded: Path) -> None:
+    folder = seeded / SESSION
+    for name in ("session.json", "loop_history.json", "lineage.json", "criteria.json", "iter_1/judgment.json"):
+        path = folder / name
+        if path.exists():
+            path.write_text(json.dumps(spoilt(json.loads(path.read_text()))))
+    lines = (folder / "events.jsonl").read_text().splitlines()
+    events = [json.dumps({**json.loads(line), "data": {HOSTILE[:200]: HOSTILE}}) for line in lines]
+    (folder / "events.jsonl").write_text("\n".join(events) + "\n")
+    for address in PAGES:
+        answer = web("GET", address)
+        text = answer.body.decode()
+        assert answer.status == 200, text
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
+        assert "&lt;script&gt;alert" in text, address
+
+
+def spoilt(value: Any, key: str = "") -> Any:
+    """The same data, hostile wherever a person or a model may write."""
+    if isinstance(value, dict):
+        return {name: spoilt(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [spoilt(item, key) for item in value]
+    if key in ("prompt", "diagnosis", "lesson", "text", "description", "reason", "error") and isinstance(value, str):
+        return HOSTILE
+    return value
+
+
+def test_a_session_is_named_stopped_deleted_and_reported_on_by_forms(web: Asking) -> None:
+    page = f"/e2e/{SESSION}"
+    assert form(web, f"{page}/name", "alias=flip&tags=a, b ,a") == (303, page)
+    text = web("GET", page).body.decode()
+    assert '<span class="tag">flip</span>' in text
+    assert 'value="a, b"' in text
+    assert form(web, f"{page}/name", "alias=&tags=b") == (303, page)
+    assert 'value="b"' in web("GET", page).body.decode()
+    assert form(web, f"{page}/cap", "dollars=3") == (303, page)
+    assert "of $3" in web("GET", page).body.decode()
+    assert form(web, f"{page}/report", f"back={page}") == (303, page)
+    assert "Whole report" in web("GET", page).body.decode()
+    assert form(web, f"{page}/delete", "") == (303, "/e2e")
+    assert SESSION not in web("GET", "/e2e").body.decode()
+
+
+def test_a_wish_that_nobody_would_read_is_refused_with_the_reason(web: Asking) -> None:
+    status, text = form(web, f"/e2e/{SESSION}/wish", "wish=land softer")
+    assert status == 422
+    assert "problem-title" in text
+
+
+def test_readers_see_a_session_without_events_costs_forms_or_paths(web: Asking, keys: Keys, seeded: Path) -> None:
+    path = seeded / SESSION / "iter_1/judgment.json"
+    judgment = json.loads(path.read_text())
+    path.write_text(json.dumps({**judgment, "diagnosis": "see /home/someone/runs/secret.json"}))
+    reader = {"authorization": f"Bearer {keys.reader_token}"}
+    text = web("GET", f"/e2e/{SESSION}?iteration=1", reader).body.decode()
+    assert "Score by iteration" in text
+    assert "/home/someone" not in text
+    assert "Costs" not in text
+    assert re.findall(r'method="post" action="([^"]+)"', text) == ["/theme"]
+    assert "/static/" in text
+    assert web("GET", f"/e2e/{SESSION}/events/1", reader).status == 403
 
 
 def test_files_of_pages_never_change_under_their_address_and_unknown_ones_are_not_there(web: Asking) -> None:

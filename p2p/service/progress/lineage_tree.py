@@ -21,6 +21,7 @@ def lineage_tree(ws: Workspace, session_id: str) -> LineageTree:
         number = iteration.number
         before = record.iteration(number - 1).read_revision() if number > 1 else None
         data = judged.get(number)
+        judgment = iteration.read_judgment() if data is not None else None
         entry = entries.get(number, LineageEntry(parent=None, score=None, star=False))
         nodes.append(
             LineageNode(
@@ -29,6 +30,9 @@ def lineage_tree(ws: Workspace, session_id: str) -> LineageTree:
                 verdict=data.verdict if data is not None else None,
                 score=entry.score,
                 success_rate=data.success_rate if data is not None else None,
+                success_low=judgment.success_low if judgment is not None else None,
+                success_high=judgment.success_high if judgment is not None else None,
+                n_rollouts=judgment.n_rollouts if judgment is not None else 0,
                 star=entry.star,
                 best=history is not None and history.best_iteration == number,
                 changes=before.changes if before is not None else (),

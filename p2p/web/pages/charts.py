@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 GAP = 4.0
 """Between a chart's edge and what is drawn [px]."""
+LEFT = 44.0
+"""The same on the left, where the numbers of the axis are [px]."""
 
 
 class Spark(NamedTuple):
@@ -83,7 +85,7 @@ def lines(
 
     def at(x: float, y: float) -> tuple[float, float]:
         return (
-            round(GAP + x / right * (width - 2 * GAP), 1),
+            round(LEFT + x / right * (width - LEFT - GAP), 1),
             round(height - GAP - (y - low) / (high - low) * (height - 2 * GAP), 1),
         )
 

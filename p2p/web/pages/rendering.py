@@ -10,19 +10,23 @@ from typing import Any
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from p2p.cli.remedies import in_commands
 from p2p.contracts import numbers
 from p2p.contracts.errors import P2PError
+from p2p.contracts.intent import needed
 from p2p.contracts.job import in_words
-from p2p.contracts.status import SessionStatus
+from p2p.service.workspace import Workspace
 from p2p.web.gate import VISITOR
 from p2p.web.pages import charts, marks
 from p2p.web.pages.static_files import address_of
 from p2p.web.problems import Problem, TooMany, of_error, problem
+from p2p.web.sharing import Curtain
 from p2p.web.visitors import OWNER, Visitor
 
 THEME = "p2p_theme"
@@ -36,6 +40,12 @@ TABS = (
 )
 
 
+class Address(str):
+    """An address of ours: readers see it as it is, while paths in any other text are hidden from them."""
+
+    __slots__ = ()
+
+
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A page.
 
@@ -47,7 +57,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
     """
     theme = request.cookies.get(THEME, "")
     visitor = visitor_of(request)
-    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    here = Address(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
     text = (
         _environment()
         .get_template(template)
@@ -56,6 +66,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
             tabs=TABS if visitor.session_id is None else (),
             may_change=visitor.may_change,
             here=here,
+            curtain=None if visitor.may_change else curtain_of(request.app.state.workspace),
             **values,
         )
     )
@@ -66,6 +77,11 @@ def visitor_of(request: Request) -> Visitor:
     """Who asks."""
     found: Visitor = request.scope.get(VISITOR, OWNER)
     return found
+
+
+def curtain_of(ws: Workspace) -> Curtain:
+    """What hides from readers what is not for them."""
+    return Curtain([name for node in ws.node_store.all().values() for name in (node.name, node.host)])
 
 
 def back_to(address: str) -> RedirectResponse:
@@ -125,7 +141,22 @@ def cut(text: str, length: int) -> str:
 
 def plain(value: object) -> str:
     """Data of an event in one line."""
+    if isinstance(value, float):
+        return numbers.number(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _static(path: str) -> Address:
+    return Address(address_of(path))
+
+
+@pass_context
+def _for_visitor(context: Context, value: object) -> object:
+    """A value as who asks may see it; what is safe already was looked at when it was made."""
+    curtain = context.get("curtain")
+    if curtain is None or not isinstance(value, str) or isinstance(value, Address | Markup):
+        return value
+    return curtain(value)
 
 
 @cache
@@ -134,6 +165,7 @@ def _environment() -> Environment:
         loader=PackageLoader("p2p.web.pages"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_for_visitor,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -151,9 +183,10 @@ def _environment() -> Environment:
         "worded": in_commands,
     }
     environment.globals |= {
-        "static": address_of,
+        "static": _static,
         "mark": marks.mark_of,
         "charts": charts,
-        "STATUSES": tuple(SessionStatus),
+        "needed": needed,
+        "has_workbench": False,
     }
     return environment

@@ -15,7 +15,7 @@ from p2p.service.sessions.keeping import edit_session
 from p2p.service.workspace import Workspace
 from p2p.web.arguments import SessionId, Ws
 from p2p.web.files import version_of
-from p2p.web.pages.rendering import PageRoute, back_to, command, page, visitor_of
+from p2p.web.pages.rendering import Address, PageRoute, back_to, command, page, visitor_of
 from p2p.web.schemas import SessionsQuery
 from p2p.web.sharing import SHARED
 
@@ -53,8 +53,8 @@ def sessions(ws: Ws, request: Request, query: Annotated[FilledIn, Query()]) -> R
         listed=listed,
         rows=[(line, _picture(ws, line)) for line in listed.lines],
         filters=session_filters(ws),
-        first_page=f"/e2e?{urlencode(asked)}",
-        next_page=f"/e2e?{urlencode({**asked, 'cursor': listed.next or ''})}",
+        first_page=Address(f"/e2e?{urlencode(asked)}"),
+        next_page=Address(f"/e2e?{urlencode({**asked, 'cursor': listed.next or ''})}"),
     )
 
 
@@ -75,11 +75,11 @@ def _command(query: SessionQuery) -> str:
     return command("p2p", "list", *(["--starred"] if query.starred else []), *tags)
 
 
-def _picture(ws: Workspace, line: SessionLine) -> str | None:
+def _picture(ws: Workspace, line: SessionLine) -> Address | None:
     if line.best is None:
         return None
     found = thumbnail(ws, line.session_id, line.best)
     if found is None:
         return None
     address = f"/api/sessions/{line.session_id}/iterations/{line.best}/pictures/{found.name}"
-    return f"{address}?{urlencode({'v': version_of(found)})}"
+    return Address(f"{address}?{urlencode({'v': version_of(found)})}")

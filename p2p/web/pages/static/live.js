@@ -92,11 +92,9 @@ async function send(event) {
   event.preventDefault();
   const body = new URLSearchParams(new FormData(form, event.submitter));
   const answer = await fetch(form.action, { method: "POST", body });
-  if (answer.ok && new URL(answer.url).pathname === location.pathname) {
-    form.reset();
-    morph(await answer.text());
-  } else {
-    document.open();
-    location.assign(answer.url);
-  }
+  const html = await answer.text();
+  if (answer.redirected && new URL(answer.url).pathname !== location.pathname) return location.assign(answer.url);
+  if (answer.ok) form.reset();
+  morph(html);
+  if (!answer.ok) document.querySelector("#main").focus();
 }
