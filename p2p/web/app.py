@@ -39,6 +39,7 @@ def web_app(ws: Workspace) -> FastAPI:
         dependencies=[Depends(admit)],
         responses={"4XX": said},
         strict_content_type=True,
+        redirect_slashes=False,
     )
     app.state.workspace = ws
     app.state.streams = Streams()
