@@ -3,8 +3,7 @@
 Every field that a contract has too is derived from it, so that bounds and defaults are written once.
 """
 
-from collections.abc import Iterable, Mapping
-from enum import StrEnum
+from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any, Literal
 
@@ -17,7 +16,8 @@ from p2p.contracts.inference import ImagePart, Message, ModelReply, Part, Served
 from p2p.contracts.intent import Criterion
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.metadata import EntityMetadata
-from p2p.contracts.preference import Compared, ComparedPolicy, Side
+from p2p.contracts.preference import ComparedPolicy, Side
+from p2p.contracts.recording import RolloutLabel
 from p2p.contracts.session import ExtendSession, MetadataChange, NewSession, RunProgress, SessionView
 from p2p.contracts.session_line import IterationLine, SessionQuery
 from p2p.contracts.spending import Caps
@@ -177,53 +177,6 @@ class EnvInfo(Contract):
         return cls(**fields, features=tuple(feature.name for feature in spec.features))
 
 
-class TrashKind(StrEnum):
-    """What lies in the trash."""
-
-    SESSION = "session"
-    BENCHMARK = "benchmark"
-    """A run of a suite; its sessions lie there by themselves."""
-
-
-class TrashItem(Contract):
-    """Something in the trash."""
-
-    entity_id: str
-    kind: TrashKind
-    deleted_at: str
-    """UTC, ISO 8601."""
-    prompt: str = ""
-    """Of a session."""
-    env_id: str = ""
-    alias: str = ""
-    status: SessionStatus | None = None
-
-    @classmethod
-    def of(cls, view: SessionView) -> "TrashItem":
-        """A session in the trash."""
-        return cls(
-            entity_id=view.session.session_id,
-            kind=TrashKind.SESSION,
-            prompt=view.session.prompt,
-            env_id=view.session.env_id,
-            alias=view.metadata.alias,
-            status=view.status,
-            deleted_at=view.metadata.deleted_at or "",
-        )
-
-    @classmethod
-    def all_of(cls, sessions: Iterable[SessionView], runs: Mapping[str, str]) -> "tuple[TrashItem, ...]":
-        """Everything there, last deleted first.
-
-        Args:
-            sessions: In the trash.
-            runs: Of suites: name -> when it was deleted.
-        """
-        items = [*map(cls.of, sessions)]
-        items += [cls(entity_id=name, kind=TrashKind.BENCHMARK, deleted_at=when) for name, when in runs.items()]
-        return tuple(sorted(items, key=lambda item: item.deleted_at, reverse=True))
-
-
 class JobLog(Contract):
     """A part of a job's log."""
 
@@ -268,26 +221,16 @@ class PreferenceRequest(Contract):
 
 
 class PersonPreference(Contract):
-    """Which of two policies a person finds better."""
+    """Which of two policies a person finds better, who has watched their videos."""
 
     first: ComparedPolicy
     second: ComparedPolicy
     better: Side
     """"first", "second" or "same"."""
-    reason: str = Field(default="no reason given", min_length=1, max_length=2000)
-
-    def said(self) -> tuple[Compared, Compared]:
-        """The answer as it is kept, with each of them above once: a person saw which is which."""
-        places: dict[Side, tuple[str, str]] = {
-            "first": ("above", "below"),
-            "second": ("below", "above"),
-            "same": ("same", "same"),
-        }
-        one, two = (
-            Compared.model_validate({"above": self.reason, "below": self.reason, "better": place})
-            for place in places[self.better]
-        )
-        return one, two
+    reason: str = Field(min_length=1, max_length=4000)
+    """What was seen."""
+    label: RolloutLabel = RolloutLabel.MEDIAN
+    """Which of their recorded rollouts were watched."""
 
 
 class JudgeRequest(Contract):

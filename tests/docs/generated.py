@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from reference import PAGES, error_tree
 
@@ -10,6 +11,9 @@ from p2p.envs import catalog
 from p2p.lab.worker.clips.calibration_clips import MUTATIONS
 from p2p.rewards.templates.body_table import body_of
 from p2p.service.sessions import deaths
+from p2p.service.workspace import Workspace
+from p2p.settings import Settings
+from p2p.web.app import web_app
 from p2p_mcp.docs import offer, tool_names
 
 ROOT = Path(__file__).parents[2]
@@ -49,10 +53,23 @@ def tools() -> str:
     return tool_names(offer().tools)
 
 
+def routes() -> str:
+    """Every address of the web front end."""
+    rows = ["| request | what it does | for |", "|---" * 3 + "|"]
+    with TemporaryDirectory() as folder:
+        paths = web_app(Workspace(Settings(runs_dir=Path(folder)))).openapi()["paths"]
+    for path, methods in paths.items():
+        for method, told in methods.items():
+            words = " ".join(told["description"].partition("\n\n")[0].split())
+            rows.append(f"| `{method.upper()} {path}` | {words} | {'all' if told.get('x-shared') else 'the owner'} |")
+    return "\n".join(rows)
+
+
 BLOCKS = {
     "docs/clients.md": {"tools": tools},
     "docs/environments.md": {"environments": environments},
     "docs/judging.md": {"sentences": sentences},
+    "docs/web.md": {"routes": routes},
     "docs/calibration.md": {"mutations": mutations},
     "p2p/README.md": {"errors": error_tree, "deaths": deaths.table},
 }

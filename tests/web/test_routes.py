@@ -188,7 +188,7 @@ def test_a_session_in_the_trash_says_what_to_do(web: Asking) -> None:
     assert found.data["next"] == [
         {"remedy": "restore", "arguments": {"session": SESSION}, "request": f"POST {HERE}/restore"}
     ]
-    assert [item["entity_id"] for item in web("GET", "/api/trash").data] == [SESSION]
+    assert [item["id"] for item in web("GET", "/api/trash").data] == [SESSION]
     assert web(*found.data["next"][0]["request"].split()).status == 200
     assert web("GET", HERE).status == 200
 

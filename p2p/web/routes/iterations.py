@@ -12,6 +12,7 @@ from p2p.contracts.metrics import IterationComparison
 from p2p.contracts.recording import Recordings, Trace
 from p2p.contracts.session import RunProgress
 from p2p.contracts.session_line import MAX_LINES, IterationLine
+from p2p.contracts.source_diff import SourceDiff
 from p2p.contracts.training_curves import IterationCurves, RunCurves
 from p2p.service.judging.by_code import rejudge
 from p2p.service.pictures.artefacts import read_reward
@@ -21,6 +22,7 @@ from p2p.service.progress.recordings import recordings, trace
 from p2p.service.progress.session_lines import iteration_lines
 from p2p.service.progress.session_view import view_session
 from p2p.service.progress.training_curves import curves
+from p2p.service.progress.word_diff import reward_diff
 from p2p.service.workspace import Workspace
 from p2p.web.arguments import Checkpoint, GlobalId, Number, Run, SessionId, Ws, link_next, number_of
 from p2p.web.schemas import CurvesQuery, IterationDetail, JudgeRequest, LoopIteration
@@ -122,6 +124,14 @@ def compare(
 ) -> IterationComparison:
     """Results of two iterations, and what changed between them."""
     return compare_iterations(ws, session_id, number, number_of(other_id))
+
+
+@router.get(f"{OF_SESSION}/diff/{{other_id}}", openapi_extra=SHARED)
+def diff(
+    ws: Ws, session_id: SessionId, number: Number, other_id: Annotated[str, Path(description="The later one.")]
+) -> SourceDiff:
+    """How the reward of another iteration differs from this one's, whole and by words."""
+    return reward_diff(ws, session_id, number, number_of(other_id))
 
 
 def _detail(ws: Workspace, session_id: str, number: int) -> IterationDetail:

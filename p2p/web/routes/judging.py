@@ -1,15 +1,19 @@
 """What people say of a session: wishes, scores of rollouts, caps; what it costs; which of two policies is better."""
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Query
 
 from p2p.contracts.brief import Steering
 from p2p.contracts.inference import SessionCosts
 from p2p.contracts.judgment import Labels
+from p2p.contracts.label_queue import LabelQueue
 from p2p.contracts.preference import Preference
 from p2p.contracts.session import SettingsRequest
 from p2p.contracts.spending import Caps
+from p2p.service.judging.label_queue import label_queue
 from p2p.service.judging.labelling import label_rollout, labels
-from p2p.service.judging.preferring import prefer, submit_preference
+from p2p.service.judging.preferring import person_prefers, prefer
 from p2p.service.models.session_models import costs, set_caps
 from p2p.service.sessions.settings_changes import change_settings
 from p2p.service.sessions.steering import steer, wishes
@@ -57,11 +61,22 @@ def all_labels(ws: Ws) -> Labels:
     return labels(ws)
 
 
+@router.get("/labels/queue")
+def queue(
+    ws: Ws,
+    annotator: Annotated[str, Query(min_length=1, max_length=100)],
+    session: Annotated[str | None, Query(max_length=64)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+) -> LabelQueue:
+    """Judged rollouts that a person has not scored yet, in an order of their own; verdicts are not told."""
+    return label_queue(ws, annotator, session, limit)
+
+
 @router.post("/sessions/{session_id}/preferences", status_code=201)
 def preference(ws: Ws, session_id: SessionId, request: PersonPreference) -> Preference:
     """Keep which of two policies a person finds better; no verdict changes."""
     pair = (request.first, request.second)
-    return submit_preference(ws, session_id, pair, request.said(), observer="person")
+    return person_prefers(ws, session_id, pair, request.better, request.reason, request.label)
 
 
 @router.post("/sessions/{session_id}/preferences/ask", status_code=201)
