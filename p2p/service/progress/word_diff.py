@@ -20,8 +20,9 @@ def reward_diff(ws: Workspace, session_id: str, first: int, second: int) -> Sour
     Raises:
         UnknownName: there is no such session or iteration.
     """
-    sources = [ws.iteration_begun(session_id, number).read_reward_source() or "" for number in (first, second)]
-    return diff_by_words(*sources)
+    drafts = [ws.iteration_begun(session_id, number).read_draft() for number in (first, second)]
+    old, new = ("" if draft is None else draft.source for draft in drafts)
+    return diff_by_words(old, new)
 
 
 def diff_by_words(old: str, new: str) -> SourceDiff:
