@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from cpu_times import pytest_addoption, pytest_configure  # noqa: F401  (hooks)
 from hypothesis import HealthCheck, settings
-from shared_sessions import FilmLine, end_films
+from shared_sessions import FilmLine, drawing, end_films
 
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
@@ -24,6 +24,8 @@ os.environ.pop("COLUMNS", None)  # with processes beside it, pytest-xdist sets t
 _CORES = tempfile.TemporaryDirectory(prefix="p2p-cores-")
 os.environ["P2P_CORES_DIR"] = _CORES.name
 """Tests own the cores of this machine among themselves, whoever trains on it besides."""
+os.environ["P2P_RENDERER"] = "none"
+"""Reports of tests come without pictures, which are 40 % of what a small session costs; see the fixture `pictures`."""
 _FILM_LINE = FilmLine(Path(_CORES.name))
 _FILM_LINE.hold()
 # a shell starts its background commands with Ctrl-C ignored, and what they start inherits that
@@ -60,7 +62,14 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def films(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def pictures() -> Iterator[None]:
+    """Reports of this test have their pictures, and it may ask for others, as at home."""
+    with drawing():
+        yield
+
+
+@pytest.fixture
+def films(pictures: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:  # noqa: ARG001
     """Sessions of this test are filmed when they have ended, as at home."""
     _FILM_LINE.let_go()
     yield

@@ -3,7 +3,8 @@
 import fcntl
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ BALANCE = "keep the pole balanced for 2 seconds"
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """Directory that `make` filled, once per run of pytest; whoever comes meanwhile waits.
+    """Directory that `make` filled, once per run of pytest, with all pictures; whoever comes meanwhile waits.
 
     Tests only read it: one that writes works on a copy.
     """
@@ -30,10 +31,22 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not complete.exists():
             shutil.rmtree(place, ignore_errors=True)
-            make(place)
+            with drawing():
+                make(place)
             end_films(place)
             complete.touch()
     return place
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Have the sessions made meanwhile come with their pictures, as at home."""
+    asked = os.environ.pop("P2P_RENDERER", None)
+    try:
+        yield
+    finally:
+        if asked is not None:
+            os.environ["P2P_RENDERER"] = asked
 
 
 def passed_session(factory: pytest.TempPathFactory) -> Path:

@@ -354,6 +354,6 @@ class RendererReport(Contract):
     """Which of the ways to make pictures works here (`result.json` of the verb `probe`)."""
 
     chosen: str
-    """"egl", "osmesa" or "raycast"."""
+    """"egl", "osmesa" or "raycast"; "none" where P2P_RENDERER says that nothing is drawn."""
     failures: dict[str, str]
     """Why the others do not work: last line of their error."""

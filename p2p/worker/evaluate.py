@@ -17,7 +17,7 @@ from p2p.store.iterations import IterationRecord
 from p2p.store.pictures import SheetRecord
 from p2p.store.policy import load_policy
 from p2p.worker.engine.environment import compiled_model
-from p2p.worker.pictures.report_pictures import film, picture_learning, picture_rollout
+from p2p.worker.render.find_renderer import draws
 from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.reward.inputs import asked_by
 from p2p.worker.rollout.episodes import (
@@ -80,7 +80,7 @@ def evaluate(job_dir: Path) -> None:
             rollouts=tuple(rollout.summary(labels.get(index)) for index, rollout in enumerate(rollouts)),
         )
     )
-    if exam is None:
+    if exam is None and draws():
         _picture(job, model, shown_as(scores, labels))
 
 
@@ -110,6 +110,12 @@ def shown_as(scores: Scores | None, labels: dict[int, str]) -> str:
 
 def _picture(job: EvaluationInputs, model: mujoco.MjModel, shown: str) -> None:
     """Write videos of the kept rollouts, and two pictures for the report's iteration."""
+    from p2p.worker.pictures.report_pictures import (  # noqa: PLC0415  half a second, which an exam does not need
+        film,
+        picture_learning,
+        picture_rollout,
+    )
+
     step = job.request.checkpoint
     prompt = f": {job.intent.prompt}" if job.intent else ""
     title = f"{job.spec.env_id}{prompt}"

@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from p2p.contracts.errors import UnknownName
+from p2p.contracts.errors import EnvironmentProblem, UnknownName
 from p2p.envs import catalog
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.render import find_renderer, gl, gl_child
@@ -150,9 +150,17 @@ def test_the_ray_caster_is_taken_when_asked_for_and_opengl_is_not_tried(monkeypa
     assert find_renderer.report().model_dump() == {"chosen": "raycast", "failures": {}}
 
 
+def test_where_nothing_is_to_be_drawn_a_picture_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(find_renderer.VARIABLE, "none")
+    assert not find_renderer.draws()
+    assert find_renderer.report().model_dump() == {"chosen": "none", "failures": {}}
+    with pytest.raises(EnvironmentProblem, match="since P2P_RENDERER is none"):
+        find_renderer.choose_renderer()
+
+
 def test_an_unknown_renderer_is_refused_with_those_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(find_renderer.VARIABLE, "vulkan")
-    with pytest.raises(UnknownName, match="egl, osmesa, raycast"):
+    with pytest.raises(UnknownName, match="egl, osmesa, raycast, none"):
         find_renderer.choose_renderer()
 
 

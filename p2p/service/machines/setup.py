@@ -105,6 +105,9 @@ def _renderer(ws: Workspace) -> SetupCheck:
         report = IterationRecord(scratch).read_renderer_report()
     if report is None:
         return SetupCheck(name="renderer", level=CheckLevel.WARNING, found="the probe left no answer")
+    if report.chosen == "none":
+        found = "none, as P2P_RENDERER asks: reports come without pictures"
+        return SetupCheck(name="renderer", level=CheckLevel.OK, found=found, remedy="Unset it to get pictures.")
     if report.chosen != "raycast":
         return SetupCheck(name="renderer", level=CheckLevel.OK, found=f"{report.chosen} (OpenGL without a display)")
     failures = "; ".join(f"{name}: {reason}" for name, reason in report.failures.items())

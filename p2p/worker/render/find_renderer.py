@@ -7,7 +7,7 @@ from functools import cache
 import mujoco
 import numpy as np
 
-from p2p.contracts.errors import UnknownName
+from p2p.contracts.errors import EnvironmentProblem, UnknownName
 from p2p.contracts.work import RendererReport
 from p2p.worker.render.camera import Views
 from p2p.worker.render.gl import GlFailure, GlProcess
@@ -15,10 +15,11 @@ from p2p.worker.render.gl import GlFailure, GlProcess
 EGL = "egl"
 OSMESA = "osmesa"
 RAYCAST = "raycast"
+NONE = "none"
 PLATFORMS = (EGL, OSMESA)
 """OpenGL platforms that need no display, in the order they are tried."""
 VARIABLE = "P2P_RENDERER"
-"""Environment variable that asks for one renderer."""
+"""Environment variable that asks for one renderer, or with "none" for reports without pictures."""
 
 _processes: dict[str, GlProcess] = {}
 _failures: dict[str, str] = {}
@@ -31,18 +32,26 @@ def choose_renderer() -> str:
     fails, the next is taken all the same, so that there are pictures.
 
     Raises:
-        UnknownName: P2P_RENDERER names none of them.
+        EnvironmentProblem: P2P_RENDERER is "none".
+        UnknownName: P2P_RENDERER names no renderer.
     """
-    asked = os.environ.get(VARIABLE, "").strip().lower()
+    asked = _asked()
+    if asked == NONE:
+        raise EnvironmentProblem(f"Nothing is drawn here, since {VARIABLE} is {NONE}. Unset it to get pictures.")
     if asked and asked not in (*PLATFORMS, RAYCAST):
-        raise UnknownName(f"renderer (in {VARIABLE})", asked, (*PLATFORMS, RAYCAST))
+        raise UnknownName(f"renderer (in {VARIABLE})", asked, (*PLATFORMS, RAYCAST, NONE))
     order = PLATFORMS if not asked else PLATFORMS[PLATFORMS.index(asked) :] if asked in PLATFORMS else ()
     return next((platform for platform in order if _works(platform)), RAYCAST)
 
 
+def draws() -> bool:
+    """Whether pictures are made on this machine: False where P2P_RENDERER is "none"."""
+    return _asked() != NONE
+
+
 def report() -> RendererReport:
-    """Chosen renderer, and the error of each one that failed."""
-    return RendererReport(chosen=choose_renderer(), failures=dict(_failures))
+    """Chosen renderer, "none" where nothing is to be drawn, and the error of each one that failed."""
+    return RendererReport(chosen=choose_renderer() if draws() else NONE, failures=dict(_failures))
 
 
 def process_of(platform: str) -> GlProcess:
@@ -73,6 +82,10 @@ def forget() -> None:
         _processes.popitem()[1].close()
     _failures.clear()
     _proven.cache_clear()
+
+
+def _asked() -> str:
+    return os.environ.get(VARIABLE, "").strip().lower()
 
 
 def _works(platform: str) -> bool:
