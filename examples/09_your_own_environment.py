@@ -32,7 +32,7 @@ session = p2p.train(
     runs_dir=runs_dir,
     n_seeds=1,
     n_report_rollouts=10,
-    config={"total_timesteps": 30_000, "gamma": 0.999},
+    config={"total_timesteps": 10_000, "gamma": 0.999},
 ).wait()
 assert session.judgment is not None, session.error
 print(session.judgment.diagnosis)

@@ -50,6 +50,7 @@ for cell in json.loads(sys.stdin.read()):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures")
 def test_the_cells_of_the_notebook_run_and_a_session_is_shown_as_html(tmp_path: Path) -> None:
     cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"]
     done = subprocess.run(

@@ -76,6 +76,12 @@ def test_a_trained_policy_is_exported_in_every_format_and_replays_as_recorded(
     assert "policy.onnx" in capsys.readouterr().out
     assert not (folder / "model.zip").exists()
 
+
+@pytest.mark.nightly
+def test_formats_are_exported_one_after_the_other(
+    tmp_path_factory: pytest.TempPathFactory, runs_dir: Path, capsys: Capture
+) -> None:
+    shutil.copytree(passed_session(tmp_path_factory), runs_dir)
     for name, file in (("sb3", "model.zip"), ("onnx", "policy.onnx"), ("torchscript", "policy.pt")):
         assert main(["export", "--format", name]) == 0, f"{name}, after the formats before it"
         assert file in capsys.readouterr().out

@@ -144,7 +144,7 @@ def test_what_features_cannot_tell_is_left_to_eyes(written: Written) -> None:
     assert len(stub.seen) == 1
 
 
-@pytest.mark.parametrize(("text", "usable"), [(CALM, True), (OUTSIDE, False)])
+@pytest.mark.parametrize(("text", "usable"), [(CALM, True), pytest.param(OUTSIDE, False, marks=pytest.mark.nightly)])
 def test_code_that_tells_no_known_motion_from_another_is_refused(text: str, usable: bool, written: Written) -> None:
     repairs = [] if usable else [source(text)] * 3
     ws, stub = written(answers(PLAN), answers(PLAN), source(text), answers(FINE), *repairs)

@@ -15,7 +15,7 @@ def until(condition: Callable[[], T], seconds: float = 30.0) -> T:
     deadline = time.monotonic() + seconds
     while not (value := condition()):
         assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
+        time.sleep(0.03)
     return value
 
 

@@ -32,7 +32,7 @@ from p2p.worker.pictures.key_frames import choose_frames
 
 CHEETAH = catalog.load("HalfCheetah-v5")
 SHORT = {"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3}
-SENTENCE = "run forward as fast as you can for 4 seconds"
+SENTENCE = "run forward as fast as you can for 2 seconds"
 RUN = NewSession(
     prompt=SENTENCE + ", $\\frac{",
     n_seeds=1,

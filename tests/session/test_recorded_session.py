@@ -25,7 +25,7 @@ RECORDED = Path(__file__).parent / "recorded"
 CANARY = "sk-canary-0123456789"
 UPDATE = bool(os.environ.get("P2P_UPDATE_SNAPSHOTS"))
 REQUEST = NewSession(
-    prompt="keep the pole balanced",
+    prompt="keep the pole balanced for 4 seconds",
     env_id="InvertedPendulum-v5",
     n_report_rollouts=10,
     config={"total_timesteps": 4_000, "num_evals": 2, "n_eval_episodes": 3},
@@ -50,6 +50,7 @@ COMMANDS: dict[str, list[str]] = {
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures")
 def test_a_session_leaves_the_same_files_with_the_same_contents_as_ever_and_no_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,7 +59,7 @@ def test_without_a_sentence_no_verdict_can_be_clear(ws: Workspace) -> None:
 def test_what_does_not_pass_is_revised_by_at_most_two_changes_and_ends_without_passing(ws: Workspace) -> None:
     request = NewSession(
         prompt="run forward as fast as you can for 2 seconds",
-        n_seeds=2,
+        n_seeds=1,
         n_report_rollouts=10,
         config=TINY,
         max_iterations=2,

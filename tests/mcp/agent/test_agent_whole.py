@@ -203,7 +203,7 @@ def test_a_cap_on_time_stops_the_training_too(tmp_path: Path) -> None:
     with ScriptedClaude(script).serving() as claude:
         env = {**os.environ, "ANTHROPIC_BASE_URL": claude.url, "ANTHROPIC_API_KEY": KEY, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
-            command(tmp_path, BALANCE, "--json", "--max-minutes", "0.5"),
+            command(tmp_path, BALANCE, "--json", "--max-minutes", "0.25"),
             env=env,
             capture_output=True,
             text=True,

@@ -180,7 +180,7 @@ def test_a_job_that_is_killed_with_its_supervisor_goes_on_when_it_is_submitted_a
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_job_whose_supervisor_is_told_to_end_loses_no_rollout(two_runs, class_reward, threads):
-    whole, ended = two_runs(class_reward, total_timesteps=200 * 256)
+    whole, ended = two_runs(class_reward, total_timesteps=100 * 256)
     train(whole)
     backend = LocalBackend()
     numbers = {"OMP_NUM_THREADS": "1", "P2P_THREADS": str(threads), INTERVAL: "1000"}

@@ -1,6 +1,5 @@
-"""Keep the pole balanced"""
+"""Keep the pole balanced for 4 seconds"""
 
-from p2p.rewards.tolerance import tolerance
 from p2p.training.reward_function import RewardFunction
 
 
@@ -9,9 +8,8 @@ class BalancePole(RewardFunction):
 
     weights = {
         "alive": 1.0,
-        "lean": 2.5,
+        "lean": 5.0,
         "off_centre": 0.1,
-        "pole_up": 0.3,
     }
 
     def compute(self, obs, action, next_obs, info):
@@ -20,7 +18,6 @@ class BalancePole(RewardFunction):
             "alive": w["alive"],
             "lean": -w["lean"] * info["pole_angle"],
             "off_centre": -w["off_centre"] * abs(info["cart_position"]),
-            "pole_up": self.weights["pole_up"] * tolerance(info["pole_angle"], float("-inf"), 0.2, 0.6),
         }
         return sum(terms.values()), terms
 
@@ -38,7 +35,6 @@ class BalancePole(RewardFunction):
             "alive": "every step the pole is up",
             "lean": "penalty for the pole's lean",
             "off_centre": "penalty for leaving the middle",
-            "pole_up": "keeps the pole up",
         }
 
     @property

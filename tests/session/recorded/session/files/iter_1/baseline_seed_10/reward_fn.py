@@ -1,4 +1,4 @@
-"""Keep the pole balanced"""
+"""Keep the pole balanced for 4 seconds"""
 
 from p2p.training.reward_function import RewardFunction
 
