@@ -46,6 +46,7 @@ def test_the_shell_completes_formats(begun: str, offered: list[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures")
 def test_a_trained_policy_is_exported_in_every_format_and_replays_as_recorded(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, runs_dir: Path, capsys: Capture
 ) -> None:

@@ -50,6 +50,7 @@ def reward_file(directory: Path, value: str) -> str:
     return str(file)
 
 
+@pytest.mark.usefixtures("pictures")
 def test_a_reward_of_ones_own_is_trained_judged_and_shown(tmp_path: Path, runs_dir: Path, capsys: Capture) -> None:
     reward = reward_file(tmp_path, "1.0 - abs(float(next_obs[1]))")
 

@@ -12,7 +12,7 @@ from wire_stub import Fault, Step, Stub, answers
 
 from p2p.cli import main
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pictures")]
 CLIPS = ["--env", "Swimmer-v5", "--variations", "1", "--no-mutations"]
 LIMITS = ["--cap", "dollars=none", "--cap", "tokens=9000000"]
 

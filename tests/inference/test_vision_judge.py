@@ -24,7 +24,7 @@ from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.server import build_server
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pictures")]
 MODELS = ("anthropic:claude-of-a-test", "gemini:gemini-of-a-test", "openai:gpt-of-a-test")
 GOOD: dict[str, Any] = {
     "findings": [{"key": "calm", "state": "met", "evidence": "No shaking at 2 s."}],

@@ -13,7 +13,7 @@ from mcp.types import ImageContent
 from pole import CALMER, GOOD, SESSION, STEPS
 from tool_caller import Caller
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.usefixtures("pictures")]
 
 
 @pytest.fixture(params=["auto", pytest.param("legacy", marks=pytest.mark.nightly)])

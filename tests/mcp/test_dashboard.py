@@ -87,6 +87,7 @@ async def test_an_unknown_session_or_iteration_is_named(connect: Connect, ws: Wo
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures")
 async def test_a_trained_session_shows_curves_verdict_and_frames(ws: Workspace) -> None:
     session_id = create_session(ws, REQUEST).session_id
     view = start_session(ws, session_id)

@@ -29,7 +29,7 @@ from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.server import build_server
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.usefixtures("pictures")]
 Calls = Callable[[Client], Caller]
 SEEN = {"is_what_was_meant": True, "score": 0.9, "diagnosis": "It stands still.", "criteria": {"calm": True}}
 PICTURE_BYTES = 700_000

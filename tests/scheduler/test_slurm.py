@@ -417,12 +417,37 @@ def test_a_training_that_takes_several_time_limits_repeats_no_rollout(
     assert [made for made, _ in starts] == [saved for _, saved in starts]
 
 
+@pytest.fixture
+def urgent(backend: SlurmBackend) -> SlurmBackend:
+    """Submits jobs that want all cores, and for which Slurm ends others."""
+    return SlurmBackend(backend.cluster.model_copy(update={"options": {"partition": "urgent"}, "cores": 8}))
+
+
+def test_a_job_that_makes_room_for_a_more_urgent_one_goes_on_in_its_directory(
+    backend: SlurmBackend, urgent: SlurmBackend, slurm: SlurmLab, jobs: Path
+) -> None:
+    backend.submit(shell("echo start >> starts; [ -e again ] || sleep 300"), jobs / "a")
+    until_it_is(backend, jobs / "a", JobState.RUNNING)
+    urgent.submit(shell("true"), jobs / "urgent")
+    until_it_is(backend, jobs / "a", JobState.QUEUED)
+    until_it_is(urgent, jobs / "urgent", JobState.COMPLETED)
+    (jobs / "a/again").touch()
+    slurm.run("scontrol", "update", f"JobId={number(slurm, jobs / 'a')}", "StartTime=now")
+    until_it_is(backend, jobs / "a", JobState.COMPLETED)
+    assert (jobs / "a/starts").read_text().split() == ["start", "start"]
+
+
+@pytest.mark.nightly
 def test_a_training_that_makes_room_for_a_more_urgent_job_goes_on_where_it_was(
-    backend: SlurmBackend, slurm: SlurmLab, jobs: Path, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    backend: SlurmBackend,
+    urgent: SlurmBackend,
+    slurm: SlurmLab,
+    jobs: Path,
+    undisturbed: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("P2P_RESUME_S", "1000")
     (run,) = prepared(jobs, "preempted")
-    urgent = SlurmBackend(backend.cluster.model_copy(update={"options": {"partition": "urgent"}, "cores": 8}))
     reached = [0]
 
     def preempt() -> None:

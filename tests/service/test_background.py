@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from shared_sessions import BALANCE
+from shared_sessions import BALANCE, made_once
 
 from p2p.contracts.background import JobKind, StartTraining
 from p2p.contracts.errors import InvalidInput, UnknownName
@@ -38,8 +39,14 @@ def ws(tmp_path):
 
 
 @pytest.fixture
-def session_id(ws):
+def session_id(ws, tmp_path_factory):
     """A session whose first reward is accepted."""
+    shutil.copytree(made_once(tmp_path_factory, "accepted_session", accept_a_reward), ws.runs.path, dirs_exist_ok=True)
+    return "balance"
+
+
+def accept_a_reward(runs_dir):
+    ws = Workspace(Settings(runs_dir=runs_dir))
     request = NewSession(
         prompt=BALANCE,
         env_id="InvertedPendulum-v5",
@@ -47,9 +54,7 @@ def session_id(ws):
         n_report_rollouts=10,
         config=SHORT,
     )
-    name = create_session(ws, request).session_id
-    write_reward(ws, name, 1)
-    return name
+    write_reward(ws, create_session(ws, request, session_id="balance").session_id, 1)
 
 
 def another(ws, name):

@@ -30,6 +30,7 @@ from p2p.store.arrays import features_of, load_arrays
 from p2p.store.pictures import SheetRecord
 from p2p.worker.pictures.key_frames import choose_frames
 
+pytestmark = pytest.mark.usefixtures("pictures")
 CHEETAH = catalog.load("HalfCheetah-v5")
 SHORT = {"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3}
 SENTENCE = "run forward as fast as you can for 2 seconds"

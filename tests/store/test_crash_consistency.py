@@ -195,6 +195,7 @@ CALL = re.compile(r"(?P<call>[a-z0-9]+)\((?P<arguments>.*)\)\s+= \d+")
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures")
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace watches the system calls, and is not installed")
 def test_in_a_whole_session_nothing_gets_its_name_before_the_disk_has_it(tmp_path: Path) -> None:
     """All processes of a session that is created, checked, trained, evaluated and pictured, watched from outside."""

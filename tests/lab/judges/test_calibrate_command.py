@@ -75,6 +75,7 @@ def test_the_whole_set_meets_the_targets(capsys: Capture) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures")
 def test_a_clip_is_filmed(capsys: Capture, runs_dir: Path) -> None:
     assert main(["judge", "calibrate", "--env", "Swimmer-v5", "--variations", "1", "--no-mutations", "--json"]) == 0
     capsys.readouterr()

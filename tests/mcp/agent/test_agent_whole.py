@@ -98,6 +98,7 @@ def readable(said_to_the_person: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures")
 def test_two_iterations_with_everything_that_can_go_wrong_on_the_way(tmp_path: Path) -> None:
     script = [
         overloaded(),

@@ -171,7 +171,7 @@ def test_nothing_is_held_against_the_rewards_of_the_built_in_author(env_id: str,
     sentences = SENTENCES[env_id]
     found = {
         sentence: issues
-        for number, sentence in enumerate(sentences[:: max(1, len(sentences) // 3)] if few else sentences)
+        for number, sentence in enumerate(sentences[:: -(-len(sentences) // 3)] if few else sentences)
         if (issues := issues_of(tmp_path / str(number), env_id, sentence))
     }
     assert not found
