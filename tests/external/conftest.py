@@ -24,6 +24,8 @@ INSPECTOR = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 ENVIRONMENT = "InvertedPendulum-v5"
 TINY = {"total_timesteps": 8_000, "num_evals": 2, "n_eval_episodes": 3}
 
+if os.environ.get("P2P_EXTERNAL"):
+    os.environ.pop("P2P_RENDERER", None)  # clients are shown pictures
 collect_ignore_glob = [] if os.environ.get("P2P_EXTERNAL") else ["test_*.py"]
 
 Node = Callable[..., subprocess.CompletedProcess[str]]

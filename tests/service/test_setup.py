@@ -28,6 +28,7 @@ def checks(runs_dir: Path) -> dict[str, SetupCheck]:
     return {check.name: check for check in check_setup(Workspace(Settings(runs_dir=runs_dir))).checks}
 
 
+@pytest.mark.usefixtures("pictures")
 def test_a_machine_that_can_train_is_usable_and_is_left_as_it_was(tmp_path: Path) -> None:
     report = check_setup(Workspace(Settings(runs_dir=tmp_path / "runs")))
 
@@ -38,6 +39,15 @@ def test_a_machine_that_can_train_is_usable_and_is_left_as_it_was(tmp_path: Path
     renderer = next(check for check in report.checks if check.name == "renderer")
     assert renderer.found.startswith(("egl", "osmesa", "raycast"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_where_nothing_is_to_be_drawn_that_is_told_and_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("P2P_RENDERER", "none")
+    renderer = checks(tmp_path / "runs")["renderer"]
+    assert renderer.level is CheckLevel.OK
+    assert renderer.found == "none, as P2P_RENDERER asks: reports come without pictures"
 
 
 @pytest.mark.usefixtures("without_mujoco")

@@ -160,7 +160,7 @@ def test_where_nothing_is_to_be_drawn_a_picture_is_refused(monkeypatch: pytest.M
 
 def test_an_unknown_renderer_is_refused_with_those_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(find_renderer.VARIABLE, "vulkan")
-    with pytest.raises(UnknownName, match="egl, osmesa, raycast, none"):
+    with pytest.raises(UnknownName, match="egl, none, osmesa, raycast"):
         find_renderer.choose_renderer()
 
 

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from shared_sessions import drawing
 
 from p2p.analysis.predicates import measure
 from p2p.analysis.scoring import score
@@ -60,7 +61,8 @@ def film(record):
     """Make the videos of a run's checkpoints."""
     job = IterationRecord(record.film_dir)
     job.save_film_request(FilmRequest(runs=("..",)))
-    film_runs(job.path)
+    with drawing():
+        film_runs(job.path)
 
 
 @pytest.fixture(scope="module")
@@ -224,6 +226,7 @@ def test_the_trained_reward_has_no_say_in_which_rollouts_of_a_report_are_shown(r
     assert shown[0] == shown[1]
 
 
+@pytest.mark.usefixtures("pictures")
 def test_the_report_is_made_on_seeds_nobody_selected_on(run):
     iteration = report_on(run)
     evaluation = iteration.report.read_evaluation()
