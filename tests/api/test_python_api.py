@@ -138,7 +138,11 @@ def test_a_function_is_trained_as_a_reward_and_one_that_is_none_is_refused(tmp_p
     assert refused.status is SessionStatus.INVALID_CODE
     assert "reward_fn" in (refused.error or "")
     session = p2p.train(
-        CALM, env="InvertedPendulum-v5", runs_dir=tmp_path, n_seeds=1, config={"total_timesteps": 4096}
+        CALM,
+        env="InvertedPendulum-v5",
+        runs_dir=tmp_path,
+        n_seeds=1,
+        config={"total_timesteps": 4096, "episode_s": 2.0},
     ).wait()
     assert session.status is SessionStatus.COMPLETED, session.error
     assert session.judgment is not None

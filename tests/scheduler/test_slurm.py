@@ -377,6 +377,7 @@ def begin_now(backend: SlurmBackend, slurm: SlurmLab, directory: Path) -> None:
         slurm.run("scontrol", "update", f"JobId={number(slurm, directory)}", "StartTime=now")
 
 
+@pytest.mark.nightly
 def test_a_training_whose_time_is_up_again_and_again_repeats_no_rollout_and_counts_no_retry(
     backend: SlurmBackend, slurm: SlurmLab, jobs: Path, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -156,6 +156,8 @@ class ClipVideoRequest(Contract):
     clip_id: str
     named: bool = True
     """Whether the pictures say which clip it is, which gives away its truth: those for a judge do not."""
+    video: bool = True
+    """Whether it is filmed besides its contact sheet, which takes several times as long."""
 
 
 class ClipVideo(Contract):
@@ -163,6 +165,7 @@ class ClipVideo(Contract):
 
     clip: Clip
     video: str
+    """Empty where only the sheet was asked for."""
     sheet: str
     """Contact sheet."""
 

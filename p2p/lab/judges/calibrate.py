@@ -8,7 +8,6 @@ from pathlib import Path
 from p2p.contracts.errors import UnknownName
 from p2p.contracts.intent import Intent
 from p2p.contracts.known_motions import ROBOTS as ALL_ROBOTS
-from p2p.judges.evidence_pictures import EvidencePictures
 from p2p.lab.contracts.attack import Attack, AttackRequest
 from p2p.lab.contracts.calibration import Calibration, CalibrationRequest, ClipsRequest, ClipVideo, HeldOut
 from p2p.lab.jobs import lab_job, run_to_end
@@ -21,6 +20,7 @@ from p2p.lab.judges.code_to_calibrate import (
     robots_of,
     sentences_of,
 )
+from p2p.lab.judges.eyes_to_calibrate import ClipPictures
 from p2p.lab.judges.measure import calibrate as measure
 from p2p.lab.judges.trained_policies import train_for_clips
 from p2p.lab.records import CalibrationRecord, CalibrationReportRecord, ClipsRecord
@@ -47,7 +47,7 @@ def calibrate(ws: Workspace, request: CalibrationRequest, tick: Tick = lambda _:
     for env_id in request.env_ids:
         if env_id not in ALL_ROBOTS:
             raise UnknownName("robot of the calibration set", env_id, ALL_ROBOTS)
-    films: dict[str, EvidencePictures] = {}
+    films: ClipPictures = {}
     judges = [judge_to_calibrate(ws, name, request, films) for name in request.judges]
     if folders := function_folders(request):
         request = request.model_copy(update={"env_ids": robots_of(folders, request.env_ids)})

@@ -12,13 +12,16 @@ from p2p.service.workspace import Workspace
 from p2p.store import files
 
 
-def film_clip(ws: Workspace, clip_id: str, named: bool = True, open_held_out: bool = False) -> ClipVideo:
+def film_clip(
+    ws: Workspace, clip_id: str, named: bool = True, open_held_out: bool = False, video: bool = True
+) -> ClipVideo:
     """A video and a contact sheet of one clip of the last calibration.
 
     Args:
         clip_id: Which.
         named: Whether the pictures say which clip it is; a judge, who is shown held-out clips too, is not told.
         open_held_out: Whether a clip that is held out may be shown to people.
+        video: Whether there is to be a video besides the sheet.
 
     Raises:
         InvalidInput: nothing has been calibrated yet, or the clip is held out.
@@ -33,10 +36,11 @@ def film_clip(ws: Workspace, clip_id: str, named: bool = True, open_held_out: bo
         )
     film = clips.film(clip_id)
     files.discard(film.path)
-    film.save_request(ClipVideoRequest(clips=os.path.relpath(clips.path, film.path), clip_id=clip_id, named=named))
+    relative = os.path.relpath(clips.path, film.path)
+    film.save_request(ClipVideoRequest(clips=relative, clip_id=clip_id, named=named, video=video))
     run_to_end(ws.backend, "clip_video", film.path)
-    video, sheet = (str(path.relative_to(ws.runs.path)) for path in (film.video_path, film.sheet_path))
-    return ClipVideo(clip=clip, video=video, sheet=sheet)
+    filmed, sheet = (str(path.relative_to(ws.runs.path)) for path in (film.video_path, film.sheet_path))
+    return ClipVideo(clip=clip, video=filmed if video else "", sheet=sheet)
 
 
 def _clip(ws: Workspace, clip_id: str) -> tuple[ClipsRecord, Clip]:

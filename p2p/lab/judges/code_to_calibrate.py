@@ -13,12 +13,11 @@ from p2p.contracts.known_motions import ROBOTS
 from p2p.inference.client import SessionModels
 from p2p.judges.author import JudgeAuthor
 from p2p.judges.code import Features
-from p2p.judges.evidence_pictures import EvidencePictures
 from p2p.lab.contracts.calibration import CalibrationRequest
 from p2p.lab.judges.clip_calls import prepare, read
 from p2p.lab.judges.clip_recording import CalibratedJudge
 from p2p.lab.judges.code_judge import ClipCodeJudge, Said
-from p2p.lab.judges.eyes_to_calibrate import calibration_models, vision_judge_to_calibrate
+from p2p.lab.judges.eyes_to_calibrate import ClipPictures, calibration_models, vision_judge_to_calibrate
 from p2p.lab.judges.function_folder import FunctionFolder
 from p2p.lab.judges.whole_sentence import KEY, whole
 from p2p.lab.records import CalibrationRecord
@@ -39,7 +38,7 @@ Pairs = Collection[tuple[str, str]]
 
 
 def judge_to_calibrate(
-    ws: Workspace, name: str, request: CalibrationRequest, films: dict[str, EvidencePictures]
+    ws: Workspace, name: str, request: CalibrationRequest, films: ClipPictures
 ) -> str | CalibratedJudge:
     """Like `vision_judge_to_calibrate`, and `code:provider:model` for code that a model writes for each sentence.
 

@@ -12,6 +12,7 @@ from p2p.inference.client import SessionModels
 from p2p.inference.prices import price_of
 from p2p.inference.retry import Patience
 from p2p.judges.evidence_pictures import CloserLook, EvidencePicture, EvidencePictures
+from p2p.judges.vision import TAKE_VIDEO
 from p2p.lab.contracts.calibration import CalibrationRequest
 from p2p.lab.judges.clip_films import film_clip
 from p2p.lab.judges.clip_recording import CalibratedJudge
@@ -26,17 +27,19 @@ from p2p.store.pictures import SeenPictures
 
 TOGETHER = "synthesis:"
 """Before the name of a model: what code measures takes part."""
+ClipPictures = dict[tuple[str, bool], EvidencePictures]
+"""Pictures of clips by id, with a video or without."""
 
 
 def vision_judge_to_calibrate(
-    ws: Workspace, name: str, request: CalibrationRequest, films: dict[str, EvidencePictures]
+    ws: Workspace, name: str, request: CalibrationRequest, films: ClipPictures
 ) -> str | CalibratedJudge:
     """A judge by its name in `measure.JUDGES`, or `provider:model` for eyes alone, `synthesis:provider:model` for both.
 
     Args:
         name: Which.
         request: What caps its cost.
-        films: Pictures of clips by their ids; what is not there is made and added.
+        films: Pictures of clips; what is not there is made and added.
 
     Raises:
         UnknownName: there is no such judge, or provider.
@@ -48,12 +51,14 @@ def vision_judge_to_calibrate(
     if ":" not in name:
         of_models = ("provider:model", "synthesis:provider:model", "code:provider:model")
         raise UnknownName("calibrated judge", name, [*JUDGES, *of_models])
-    models = calibration_models(ws, ModelName.parse(name.removeprefix(TOGETHER)), request)
+    model = ModelName.parse(name.removeprefix(TOGETHER))
+    models = calibration_models(ws, model, request)
+    video = model.provider in TAKE_VIDEO
 
     def film(clip_id: str) -> EvidencePictures:
-        if clip_id not in films:
-            films[clip_id] = _pictures_of_clip(ws, clip_id)
-        return films[clip_id]
+        if (clip_id, video) not in films:
+            films[clip_id, video] = _pictures_of_clip(ws, clip_id, video)
+        return films[clip_id, video]
 
     return EyesJudge(name, models, film, name.startswith(TOGETHER))
 
@@ -79,14 +84,14 @@ def calibration_models(ws: Workspace, model: ModelName, request: CalibrationRequ
     )
 
 
-def _pictures_of_clip(ws: Workspace, clip_id: str) -> EvidencePictures:
-    made = film_clip(ws, clip_id, named=False)
+def _pictures_of_clip(ws: Workspace, clip_id: str, video: bool) -> EvidencePictures:
+    made = film_clip(ws, clip_id, named=False, video=video)
     sheet = _seen(ws, made.sheet, f"Contact sheet of {made.clip.env_id}")
 
     def no_more(_: CloserLook) -> EvidencePicture:
         raise InvalidInput("There are no more pictures of this clip.")
 
-    return EvidencePictures(sheet, _seen(ws, made.video, "Video of the same"), no_more)
+    return EvidencePictures(sheet, _seen(ws, made.video, "Video of the same") if video else None, no_more)
 
 
 def _seen(ws: Workspace, name: str, shows: str) -> EvidencePicture:

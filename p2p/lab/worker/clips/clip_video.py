@@ -33,4 +33,5 @@ def film(job_dir: Path) -> None:
     model = compiled_model(spec, {})
     title = f"{clip.clip_id}: {clip.motion}" if request.named else found.env_id
     write_contact_sheet(record.sheet_path, model, spec, qpos, features[index], title)
-    write_rollout_video(record.video_path, ShownRollout(spec, model, qpos, features[index]))
+    if request.video:
+        write_rollout_video(record.video_path, ShownRollout(spec, model, qpos, features[index]))
