@@ -1,5 +1,6 @@
-"""Keep the pole balanced for 4 seconds"""
+"""Keep the pole balanced"""
 
+from p2p.rewards.tolerance import tolerance
 from p2p.training.reward_function import RewardFunction
 
 
@@ -8,8 +9,9 @@ class BalancePole(RewardFunction):
 
     weights = {
         "alive": 1.0,
-        "lean": 5.0,
+        "lean": 2.5,
         "off_centre": 0.1,
+        "pole_up": 0.3,
     }
 
     def compute(self, obs, action, next_obs, info):
@@ -18,6 +20,7 @@ class BalancePole(RewardFunction):
             "alive": w["alive"],
             "lean": -w["lean"] * info["pole_angle"],
             "off_centre": -w["off_centre"] * abs(info["cart_position"]),
+            "pole_up": self.weights["pole_up"] * tolerance(info["pole_angle"], float("-inf"), 0.2, 0.6),
         }
         return sum(terms.values()), terms
 
@@ -35,6 +38,7 @@ class BalancePole(RewardFunction):
             "alive": "every step the pole is up",
             "lean": "penalty for the pole's lean",
             "off_centre": "penalty for leaving the middle",
+            "pole_up": "keeps the pole up",
         }
 
     @property

@@ -1,4 +1,4 @@
-"""Keep the pole balanced for 4 seconds"""
+"""Keep the pole balanced"""
 
 from p2p.training.reward_function import RewardFunction
 
