@@ -48,7 +48,7 @@ class SessionLine(Contract):
     success: tuple[float, float, float] | None
     """Share of its report rollouts that met everything required, and its 95 % interval: (share, low, high)."""
     scores: tuple[float | None, ...]
-    """Of the last twelve judged iterations, oldest first; None where nothing could be measured."""
+    """Of the last six judged iterations, oldest first, to two digits; None where nothing could be measured."""
     threshold: float
     """Score needed to pass."""
     error: str

@@ -86,6 +86,14 @@ class StateWatcher:
         return self._thread is not None
 
     def _run(self) -> None:
+        try:
+            self._look_again_and_again()
+        finally:  # whatever it died of, the next who listens begins another
+            with self._lock:
+                if self._thread is threading.current_thread():
+                    self._thread = None
+
+    def _look_again_and_again(self) -> None:
         all_due = 0.0
         while self._is_wanted():
             began = time.monotonic()

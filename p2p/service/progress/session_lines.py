@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -49,7 +50,7 @@ AT_ONCE = 50
 PROMPT_LETTERS = 60
 ERROR_LETTERS = 60
 DIAGNOSIS_LETTERS = 120
-SCORES = 12
+SCORES = 6
 """Verdicts that a line shows."""
 ITERATIONS = "iterations"
 CURSORS: Mapping[str, Sequence[type]] = {
@@ -130,22 +131,23 @@ def iteration_lines(ws: Workspace, session_id: str | None = None, limit: int = 5
         raise InvalidInput(f"limit lies in 1 … {MAX_LINES}, got {limit}.")
     if session_id is not None:
         ws.record(session_id)
-    found = [
-        ((known.line.created_at, known.line.session_id, line.iteration), line)
+    sessions = [
+        known
         for known in known_sessions(ws)
         if known.deleted_at is None and session_id in (None, known.line.session_id)
-        for line in known.iterations
     ]
-    found.sort(key=operator.itemgetter(0), reverse=True)
-    rest = found
-    if cursor:
-        last = _read_cursor(cursor, ITERATIONS)
-        rest = [one for one in found if one[0] < last]
-    page = rest[:limit]
+    sessions.sort(key=lambda known: known.place(SessionOrder.NEWEST), reverse=True)
+    last = _read_cursor(cursor, ITERATIONS) if cursor else None
+    begun = (known for known in sessions if last is None or known.place(SessionOrder.NEWEST) <= last[:2])
+    placed = (
+        ((*known.place(SessionOrder.NEWEST), line.iteration), line) for known in begun for line in known.iterations
+    )
+    rest = (one for one in placed if last is None or one[0] < last)
+    page = list(islice(rest, limit + 1))
     return IterationPage(
-        lines=tuple(line for _, line in page),
-        next=_cursor(ITERATIONS, page[-1][0]) if len(rest) > len(page) else None,
-        total=len(found),
+        lines=tuple(line for _, line in page[:limit]),
+        next=_cursor(ITERATIONS, page[limit - 1][0]) if len(page) > limit else None,
+        total=sum(len(known.iterations) for known in sessions),
     )
 
 
@@ -321,7 +323,7 @@ def known_session(row: SessionRow) -> KnownSession:
         best=view["best_iteration"],
         score=_rounded(row.score),
         success=None if judgment is None else _interval(judgment),
-        scores=tuple(_rounded(data["intent_score"]) for data in view["history"][-SCORES:]),
+        scores=tuple(_rounded(data["intent_score"], 2) for data in view["history"][-SCORES:]),
         threshold=view["session"]["pass_threshold"],
         error=_cut((view["error"] or "").partition("\n")[0].partition("<<")[0].strip(), ERROR_LETTERS),
     )
@@ -362,8 +364,8 @@ def _interval(judgment: Mapping[str, Any]) -> tuple[float, float, float] | None:
     return share, low, high
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)
+def _rounded(value: float | None, digits: int = 3) -> float | None:
+    return None if value is None else round(value, digits)
 
 
 def _cut(text: str, letters: int) -> str:
