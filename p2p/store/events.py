@@ -8,6 +8,7 @@ from pathlib import Path
 from p2p.contracts.session import Event, EventName
 from p2p.store import files
 from p2p.store.clock import now
+from p2p.store.log_reader import newest_number
 
 
 class EventLog:
@@ -45,9 +46,8 @@ class EventLog:
         self, event: EventName, iteration: int | None, data: dict[str, object], duration_ms: int | None
     ) -> Event:
         with files.exclusive(self.path.with_suffix(".lock")):
-            seen = self.read()
             entry = Event(
-                seq=seen[-1].seq + 1 if seen else 1,
+                seq=newest_number(self.path) + 1,
                 timestamp=now(),
                 event=event,
                 iteration=iteration,

@@ -26,6 +26,8 @@ ABANDONED_S = 3600.0
 """Age of a temporary file or directory from which nobody writes it any more [s]."""
 LONGEST_LINE = 16 << 20
 """Longest line of a growing file [bytes]; nothing is read from a longer one on."""
+HEAD = 256
+"""Of the first line of a growing file, what is compared [bytes]."""
 MOST_READ = 256 << 20
 """Most that is read of a growing file at once [bytes]; whoever asks can go on from the next offset."""
 
@@ -136,13 +138,18 @@ def size(path: Path) -> int:
         return 0
 
 
-def identity(path: Path) -> tuple[int | None, int]:
-    """Inode and length of a file, to tell whether another has taken its place; (None, 0) where there is none."""
+def identity(path: Path) -> tuple[tuple[int, bytes] | None, int]:
+    """What tells a growing file from another in its place, and its length; (None, 0) where there is none.
+
+    The inode alone may be that of a file that was deleted: so its first line counts too, which holds a time.
+    """
     try:
-        status = path.stat()
+        with open_to_read(path, longest=None) as file:
+            status = os.fstat(file.fileno())
+            head = file.read(HEAD)
     except OSError:
         return None, 0
-    return status.st_ino, status.st_size
+    return (status.st_ino, head.partition(b"\n")[0]), status.st_size
 
 
 def read_lines(path: Path, offset: int = 0, end: int | None = None) -> tuple[list[Any], int]:

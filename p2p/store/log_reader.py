@@ -9,6 +9,7 @@ from typing import Any
 
 from p2p.store import files
 
+NONE_AFTER = 2**62
 KEPT = 256
 """Logs whose places are remembered: sixteen bytes a line."""
 
@@ -25,6 +26,11 @@ def log_after(path: Path, number: int, limit: int) -> tuple[list[Any], int]:
         limit: Most lines.
     """
     return _places(path).after(number, limit)
+
+
+def newest_number(path: Path) -> int:
+    """The `seq` of the newest line of a log; 0 where there is none."""
+    return _places(path).after(NONE_AFTER, 1)[1]
 
 
 @lru_cache(maxsize=KEPT)
@@ -53,7 +59,7 @@ class _Places:
         placed, _ = files.read_placed_lines(self._path, begin, end)
         return [line for start, line in placed if start in wanted], newest
 
-    def _begin(self, identity: int | None) -> None:
+    def _begin(self, identity: tuple[int, bytes] | None) -> None:
         self._identity = identity
         self._offset = 0
         self._numbers = array("q")

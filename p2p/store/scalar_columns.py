@@ -91,10 +91,10 @@ class _Tables:
         with self._lock:
             table = self._known.pop(path, None) or _Table(path)
             self._known[path] = table
-            total = sum(one.bytes for one in self._known.values())
+            total = sum(one.memory for one in self._known.values())
             while total > KEPT_BYTES and len(self._known) > 1:
                 _, oldest = self._known.popitem(last=False)
-                total -= oldest.bytes
+                total -= oldest.memory
             return table
 
 
@@ -107,8 +107,8 @@ class _Table:
         self._begin(None)
 
     @property
-    def bytes(self) -> int:
-        """Memory of its numbers."""
+    def memory(self) -> int:
+        """Of its numbers [bytes]."""
         return 8 * (len(self._columns) + 1) * len(self._steps) + 32 * len(self._columns) * len(self._part_steps)
 
     def table(self, names: Iterable[str] | None, since: int | None) -> ScalarTable:
@@ -133,7 +133,7 @@ class _Table:
         first = column.first if since is None or (column.first and column.first[0] > since) else None
         return Column(extremes, self._steps[row:], column.values[row:], first)
 
-    def _begin(self, identity: int | None) -> None:
+    def _begin(self, identity: tuple[int, bytes] | None) -> None:
         self._identity = identity
         self._offset = 0
         self._rows = 0

@@ -79,3 +79,12 @@ def test_a_log_in_place_of_another_is_read_from_its_beginning(tmp_path: Path) ->
     assert log_after(path, 0, 1) == ([{"seq": 1, "new": True}], 3)
     path.write_text('{"seq": 1, "short": true}\n')
     assert log_after(path, 0, 9) == ([{"seq": 1, "short": True}], 1)
+
+
+def test_another_log_under_the_same_inode_is_told_by_its_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text('{"seq": 1, "at": "noon"}\n{"seq": 2}\n')
+    assert log_after(path, 0, 9)[1] == 2
+    with path.open("r+") as file:  # the same inode, as of a file that was deleted and made anew, and longer
+        file.write('{"seq": 1, "at": "dusk"}\n{"seq": 2, "new": true}\n{"seq": 3}\n')
+    assert log_after(path, 1, 9) == ([{"seq": 2, "new": True}, {"seq": 3}], 3)
