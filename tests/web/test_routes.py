@@ -100,7 +100,7 @@ DERIVED: dict[type[Contract], tuple[type[Contract], set[str]]] = {
 FIELDS = Path(__file__).with_name("fields.json")
 """Fields of everything in openapi.json."""
 ELSEWHERE = {
-    ("POST", "/api/benchmarks"): "starts processes: test_a_run_of_a_suite_is_begun_and_stopped",
+    ("POST", "/api/benchmarks"): "starts processes: test_start_and_stop.py",
     ("POST", "/api/vlm/api/chat"): "asks a model: test_vision.py",
 }
 """What answers 2xx in a test of its own."""
