@@ -6,11 +6,15 @@ from typing import Any
 import pytest
 from asking import EXAMPLES, Asking
 
+from p2p.contracts.errors import InvalidInput
+from p2p.service.rewards.criteria import derive_intent
+from p2p.web.pages.new_session import chosen_criteria
 from p2p.web.pages.static_files import address_of, static_files
 from p2p.web.visitors import Keys
 
 SESSION = EXAMPLES["session_id"]
-PAGES = ("/e2e", f"/e2e/{SESSION}", f"/e2e/{SESSION}?iteration=2", f"/e2e/{SESSION}/events/1")
+OF_SESSION = ("/e2e", f"/e2e/{SESSION}", f"/e2e/{SESSION}?iteration=2", f"/e2e/{SESSION}/events/1")
+PAGES = (*OF_SESSION, "/trash", "/monitor", "/settings", "/e2e/new")
 
 
 def form(web: Asking, address: str, body: str) -> "tuple[int, str]":
@@ -43,7 +47,7 @@ def test_nothing_that_a_session_says_is_read_as_a_page(web: Asking, seeded: Path
     lines = (folder / "events.jsonl").read_text().splitlines()
     events = [json.dumps({**json.loads(line), "data": {HOSTILE[:200]: HOSTILE}}) for line in lines]
     (folder / "events.jsonl").write_text("\n".join(events) + "\n")
-    for address in PAGES:
+    for address in OF_SESSION:
         answer = web("GET", address)
         text = answer.body.decode()
         assert answer.status == 200, text
@@ -83,6 +87,65 @@ def test_a_wish_that_nobody_would_read_is_refused_with_the_reason(web: Asking) -
     status, text = form(web, f"/e2e/{SESSION}/wish", "wish=land softer")
     assert status == 422
     assert "problem-title" in text
+
+
+def test_what_lies_in_the_trash_comes_back_or_goes_for_good_by_its_name(web: Asking, seeded: Path) -> None:
+    assert "Nothing here" in web("GET", "/trash").body.decode()
+    assert form(web, f"/e2e/{SESSION}/delete", "")[0] == 303
+    assert SESSION in web("GET", "/trash").body.decode()
+    assert form(web, f"/trash/{SESSION}/restore", "") == (303, "/trash")
+    assert form(web, f"/e2e/{SESSION}/delete", "")[0] == 303
+    assert form(web, f"/trash/{SESSION}/purge", "typed=yes")[0] == 422
+    assert form(web, "/trash/empty", "typed=all")[0] == 422
+    assert (seeded / SESSION).exists()
+    assert form(web, f"/trash/{SESSION}/purge", f"typed={SESSION}") == (303, "/trash")
+    assert not (seeded / SESSION).exists()
+
+
+def test_keys_are_shown_as_set_or_not_and_nothing_of_them(web: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret-0123456789")
+    text = web("GET", "/settings").body.decode()
+    assert "ANTHROPIC_API_KEY" in text
+    assert "sk-secret" not in text
+
+
+SENTENCE = "prompt=run+forward&env_id=HalfCheetah-v5&author=builtin"
+
+
+def test_a_new_session_shows_its_criteria_and_its_time_before_anything_is_kept(web: Asking, seeded: Path) -> None:
+    before = sorted(path.name for path in seeded.iterdir())
+    text = web("GET", f"/e2e/new?{SENTENCE}").body.decode()
+    assert 'name="threshold_moves_forward"' in text
+    assert "for each of at most 3 iterations" in text
+    status, text = form(web, "/e2e/new", SENTENCE)
+    assert status == 200
+    assert "Start when they are right" in text
+    assert sorted(path.name for path in seeded.iterdir()) == before
+
+
+def test_a_sentence_that_is_not_understood_keeps_the_form_and_says_why(web: Asking) -> None:
+    answer = web("GET", "/e2e/new?prompt=compose+a+sonnet")
+    assert answer.status == 200
+    assert "Not understood" in answer.body.decode()
+    status, text = form(web, "/e2e/new", "prompt=compose+a+sonnet&env_id=HalfCheetah-v5")
+    assert status == 422
+    assert ">compose a sonnet</textarea>" in text
+    assert "whole number" in form(web, "/e2e/new", f"{SENTENCE}&total_timesteps=many")[1]
+
+
+def test_criteria_are_taken_as_the_form_leaves_them(web: Asking) -> None:
+    criteria = derive_intent(web.app.state.workspace, "run forward", "HalfCheetah-v5").criteria
+    first, second = criteria[0], criteria[1]
+    left = {f"use_{first.key}": "on", f"threshold_{first.key}": "4", f"use_{second.key}": "on", "required_": "on"}
+    kept = chosen_criteria(criteria, left)
+    assert [one.key for one in kept] == [first.key, second.key]
+    assert kept[0].predicate is not None
+    assert kept[0].predicate.threshold == 4
+    assert not kept[0].required
+    with pytest.raises(InvalidInput, match="at least one"):
+        chosen_criteria(criteria, {})
+    with pytest.raises(InvalidInput, match="are numbers"):
+        chosen_criteria(criteria, {f"use_{first.key}": "on", f"threshold_{first.key}": "fast"})
 
 
 def test_readers_see_a_session_without_events_costs_forms_or_paths(web: Asking, keys: Keys, seeded: Path) -> None:

@@ -2,9 +2,19 @@
 
 from fastapi import APIRouter
 
-from p2p.web.pages import labelling, session, sessions, static_files, theme, workbench
+from p2p.web.pages import (
+    labelling,
+    machines,
+    new_session,
+    session,
+    sessions,
+    static_files,
+    theme,
+    trash,
+    workbench,
+)
 
 router = APIRouter(include_in_schema=False)
-for one in (sessions, session, workbench, labelling, theme):
+for one in (sessions, new_session, session, machines, trash, workbench, labelling, theme):
     router.include_router(one.router)
 router.add_route(static_files.PATH, static_files.answer, methods=["GET"])

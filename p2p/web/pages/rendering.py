@@ -187,6 +187,5 @@ def _environment() -> Environment:
         "mark": marks.mark_of,
         "charts": charts,
         "needed": needed,
-        "has_workbench": False,
     }
     return environment

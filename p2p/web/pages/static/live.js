@@ -23,7 +23,7 @@ export function morph(html) {
     callbacks,
   });
   document.title = fresh.title;
-  document.dispatchEvent(new CustomEvent("p2p:fresh"));
+  document.dispatchEvent(new CustomEvent("p2p-news"));
   return true;
 }
 

@@ -1,6 +1,7 @@
 // What every page has: theme, keys, live updates. Without it, pages are read and forms are sent as usual.
-import { goLive } from "./live.js";
+import { goLive, morph } from "./live.js";
 import { bindKeys } from "./keys.js";
+import { showWhileWriting } from "./preview.js";
 
 const year = 31536000;
 
@@ -25,3 +26,4 @@ function offerOther(theme) {
 if (!document.documentElement.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches) offerOther("dark");
 bindKeys();
 goLive();
+showWhileWriting(morph);
