@@ -14,7 +14,7 @@ from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.suite_comparison import (
-    SHARES,
+    IN_POINTS,
     Difference,
     Estimate,
     JudgeComparison,
@@ -89,20 +89,21 @@ def _differences_table(comparison: SuiteComparison, index: int) -> Table:
     made = table("", f"less{' ' * (WIDTH - 8)}more", *numbers, right=numbers)
     for one in comparison.metrics:
         style = "bold" if one.metric is comparison.main else ""
-        drawn = one.metric in SHARES or one.metric is Metric.FLATTERY
-        made.add_row(TITLES[one.metric], *_row(one.metric, one.differences[index], drawn=drawn), style=style)
+        made.add_row(TITLES[one.metric], *_row(one.metric, one.differences[index]), style=style)
     kind = ""
     for group in comparison.groups:
+        if not group.differences[index].n_cases:
+            continue
         if group.kind != kind:
             made.add_section()
             kind = group.kind
-        made.add_row(f"{group.kind} {group.name}", *_row(comparison.main, group.differences[index], drawn=True))
+        made.add_row(f"{group.kind} {group.name}", *_row(comparison.main, group.differences[index]))
     return made
 
 
-def _row(metric: Metric, one: Difference, *, drawn: bool) -> tuple[RenderableType, ...]:
+def _row(metric: Metric, one: Difference) -> tuple[RenderableType, ...]:
     p = "–" if one.p_holm is None else f"{one.p_holm:.2g}"
-    bar = draw_interval(one) if drawn else Text()
+    bar = draw_interval(one) if metric in IN_POINTS else Text()
     return bar, _difference(metric, one), p, str(one.n_cases), str(one.n_changed)
 
 
@@ -134,7 +135,7 @@ def _difference(metric: Metric, found: Difference) -> str:
     """A mean difference with its interval, in the unit of its metric."""
     if found.mean is None:
         return "–"
-    if metric in SHARES or metric is Metric.FLATTERY:
+    if metric in IN_POINTS:
         return in_points(found).replace(" [", " points [") if found.low is not None else f"{in_points(found)} points"
     digits = 2 if metric in (Metric.DOLLARS, Metric.ITERATIONS) else 0
     interval = "" if found.low is None else f" [{found.low:+,.{digits}f}, {found.high:+,.{digits}f}]"

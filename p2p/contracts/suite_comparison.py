@@ -31,6 +31,8 @@ SUCCESSES = (Metric.EXAM, Metric.ITSELF, Metric.EXAM_SUCCESS, Metric.SUCCESS)
 """Successes and shares of them."""
 SHARES = (*SUCCESSES, Metric.EXAM_SCORE, Metric.SCORE)
 """Whose values lie in [0, 1]."""
+IN_POINTS = (*SHARES, Metric.FLATTERY)
+"""Whose differences lie in [-1, 1]: they are drawn, and told in points of 100."""
 
 
 class Estimate(Contract):

@@ -6,6 +6,7 @@ from p2p.analysis.suite_comparison import ReadRun, compare_runs
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.numbers import interval_in_words, number, share_in_words
 from p2p.contracts.suite_comparison import (
+    IN_POINTS,
     SHARES,
     Difference,
     Estimate,
@@ -102,14 +103,14 @@ def forest_of(comparison: SuiteComparison) -> ForestRequest:
     for index, run in enumerate(others):
         against = f"{run} less {first}"
         for one in comparison.metrics:
-            if one.metric in SHARES:
+            if one.metric in IN_POINTS:
                 main = one.metric is comparison.main
                 rows += _row(TITLES[one.metric], against, one.differences[index], main=main)
         for group in comparison.groups:
             rows += _row(group.name, f"{against}: {TITLES[comparison.main]}, by {group.kind}", group.differences[index])
     return ForestRequest(
         title=f"{comparison.suite} version {comparison.version} ({comparison.digest[:12]}), each against {first}",
-        axis="difference with its 95 % interval; to the right: more than " + first,
+        axis="difference in points, with its 95 % interval; to the right: more than " + first,
         rows=tuple(rows),
     )
 

@@ -44,6 +44,7 @@ def forest(job_dir: Path) -> None:
     axes.axvline(0.0, color=INK, linewidth=0.8)
     axes.set_yticks([place for place, _ in places], [one_line(row.label) for _, row in places], fontsize=8)
     axes.set_xlabel(one_line(request.axis), fontsize=8)
+    axes.xaxis.set_major_formatter(lambda value, _place: f"{100 * value:+.0f}" if value else "0")
     axes.tick_params(axis="x", labelsize=8)
     axes.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
@@ -70,7 +71,8 @@ def _draw(axes: Axes, place: float, row: ForestRow) -> None:
     axes.plot([row.low, row.high], [place, place], color=colour, linewidth=2.6 if row.main else 1.4)
     size = 7.0 if row.main else 4.5
     axes.plot([row.mean], [place], marker="D" if row.main else "o", markersize=size, color=colour)
-    text = f"{row.mean:+.2f} [{row.low:+.2f}, {row.high:+.2f}], {row.n_cases} cases"
+    mean, low, high = (100 * value for value in (row.mean, row.low, row.high))
+    text = f"{mean:+.0f} [{low:+.0f}, {high:+.0f}] points, {row.n_cases} cases"
     axes.annotate(
         text, (1.01, place), xycoords=("axes fraction", "data"), fontsize=7.5, va="center", color=INK, in_layout=True
     )
