@@ -352,6 +352,7 @@ def rollouts_saved(run: IterationRecord) -> int:
     return point.rollouts if point is not None else 0
 
 
+@pytest.mark.nightly
 def test_a_training_that_is_requeued_again_and_again_gives_the_policies_of_one_that_was_not(
     backend: SlurmBackend, slurm: SlurmLab, jobs: Path, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
