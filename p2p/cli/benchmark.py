@@ -43,6 +43,8 @@ from p2p.service.suites.running import new_suite_run, resume_suite_run, start_su
 from p2p.service.workspace import Workspace
 
 LOOK_S = 1.0
+LONGEST_ERROR = 120
+"""Of a session in the table [characters]: `p2p show` has all of it."""
 WHAT = "What is run"
 WHO = "What is measured"
 USUAL_RUN = NewSuiteRun()
@@ -359,6 +361,10 @@ def _stages_table(view: SuiteRunView) -> Table:
     return made
 
 
+def _shortened(error: str) -> str:
+    return error if len(error) <= LONGEST_ERROR else f"{error[: LONGEST_ERROR - 1]}…"
+
+
 def _results_table(view: SuiteRunView) -> Table:
     numbers = ("seed", "score", "success", "exam", "iterations", "time")
     made = table("case", "seed", "outcome", *numbers[1:], "error", right=numbers)
@@ -375,6 +381,6 @@ def _results_table(view: SuiteRunView) -> Table:
             sat,
             str(result.iterations or "–"),
             duration(result.seconds or None),
-            Text((result.error.splitlines() or [""])[0][:60]),
+            Text(_shortened((result.error.splitlines() or [""])[0])),
         )
     return made
