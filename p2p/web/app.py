@@ -1,6 +1,5 @@
 """The application: routes and pages over one workspace, behind the gate."""
 
-import socket
 import warnings
 
 from fastapi import Depends, FastAPI
@@ -18,7 +17,7 @@ from p2p.web.gate import Gate
 from p2p.web.pages import pages
 from p2p.web.problems import MEDIA_TYPE, Problem
 from p2p.web.routes import ROUTERS
-from p2p.web.sharing import Curtain, admit
+from p2p.web.sharing import admit, curtain_of
 from p2p.web.streams import Streams
 from p2p.web.visitors import Keys
 
@@ -63,8 +62,4 @@ def guarded(app: FastAPI, names: HostNames, keys: Keys, longest: int = LONGEST_B
         keys: Who may send them.
         longest: Longest body [bytes].
     """
-    ws: Workspace = app.state.workspace
-    nodes = ws.node_store.all().values()
-    machines = {socket.gethostname(), *(node.name for node in nodes), *(node.host for node in nodes)} - {"localhost"}
-    curtain = Curtain(machines)
-    return Gate(Answers(app, curtain), names, keys, longest, BODY_S)
+    return Gate(Answers(app, curtain_of(app.state.workspace)), names, keys, longest, BODY_S)

@@ -1,12 +1,14 @@
 """What readers see, who were given the address of `p2p web --share`: no logs, calls, paths or machines."""
 
 import re
+import socket
 from collections.abc import Collection
 from typing import Any
 
 from fastapi import HTTPException, Request
 
 from p2p.redaction import for_others
+from p2p.service.workspace import Workspace
 from p2p.web.gate import VISITOR
 from p2p.web.visitors import OWNER, Visitor
 
@@ -52,3 +54,11 @@ class Curtain:
         if not isinstance(data, str):
             return data
         return for_others(data if self._machines is None else self._machines.sub("…", data))
+
+
+def curtain_of(ws: Workspace) -> Curtain:
+    """What hides this machine and the others, as they are known now."""
+    nodes = ws.node_store.all().values()
+    return Curtain(
+        {socket.gethostname(), *(node.name for node in nodes), *(node.host for node in nodes)} - {"localhost"}
+    )

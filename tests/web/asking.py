@@ -2,12 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import unquote
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message
 
 HOST = "127.0.0.1:8766"
@@ -23,6 +25,8 @@ EXAMPLES = {
     "env_id": "InvertedPendulum-v5",
     "job_id": "job_0123456789abcdef0123456789abcdef",
     "benchmark_id": "basic",
+    "digest": "0123456789abcdef",
+    "node": "attic",
     "entity_id": "session_20260101_000000_0badcafe",
 }
 """A value for each part of an address."""
@@ -122,12 +126,22 @@ class Asking:
         return [(method.upper(), filled(path)) for path, item in paths.items() for method in item]
 
     def addresses(self) -> list[str]:
-        """Every address, once."""
-        return sorted({address for _, address in self.operations()} | {"/", "/api/openapi.json"})
+        """Every address, once, those of pages and static files too."""
+        pages = {filled(path) for path in _paths(self.app.routes)}
+        return sorted({address for _, address in self.operations()} | pages)
+
+
+def _paths(routes: Iterable[BaseRoute]) -> Iterator[str]:
+    """The address of each route, also of those in routers."""
+    for route in routes:
+        if isinstance(route, Route | APIRoute):
+            yield route.path
+        elif (inner := getattr(route, "original_router", None)) is not None:
+            yield from _paths(inner.routes)
 
 
 def filled(path: str) -> str:
     """An address with an example for each part of it."""
     if path.startswith("/api/iterations/"):  # named among those of all sessions
         path = path.replace("{iteration_id}", "{session_id}.{iteration_id}")
-    return path.format(**EXAMPLES)
+    return path.replace("{path:path}", "base.css").format(**EXAMPLES)

@@ -52,12 +52,12 @@ def test_readers_change_nothing_by_any_method_of_any_address(reader: Asking) -> 
 def test_no_answer_for_readers_names_a_path_a_machine_or_a_person(reader: Asking, seeded: Path) -> None:
     secret = _mark(seeded)
     shown = 0
-    for method, address in reader.operations():
-        if method != "GET" or address == "/api/stream":
+    for address in reader.addresses():
+        if address.endswith("stream"):
             continue
         answer = reader("GET", address)
         shown += answer.status == 200
-        assert answer.status in (200, 403, 404, 422), address
+        assert answer.status in (200, 303, 403, 404, 405, 422), address
         text = answer.body.decode("utf-8", "replace")
         for hidden in (secret, str(seeded), str(Path.home()) + "/", MACHINE, "Traceback"):
             assert hidden not in text, (address, hidden)

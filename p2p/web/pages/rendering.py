@@ -21,12 +21,11 @@ from p2p.contracts import numbers
 from p2p.contracts.errors import P2PError
 from p2p.contracts.intent import needed
 from p2p.contracts.job import in_words
-from p2p.service.workspace import Workspace
 from p2p.web.gate import VISITOR
 from p2p.web.pages import charts, marks
 from p2p.web.pages.static_files import address_of
 from p2p.web.problems import Problem, TooMany, of_error, problem
-from p2p.web.sharing import Curtain
+from p2p.web.sharing import curtain_of
 from p2p.web.visitors import OWNER, Visitor
 
 THEME = "p2p_theme"
@@ -77,11 +76,6 @@ def visitor_of(request: Request) -> Visitor:
     """Who asks."""
     found: Visitor = request.scope.get(VISITOR, OWNER)
     return found
-
-
-def curtain_of(ws: Workspace) -> Curtain:
-    """What hides from readers what is not for them."""
-    return Curtain([name for node in ws.node_store.all().values() for name in (node.name, node.host)])
 
 
 def back_to(address: str) -> RedirectResponse:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
@@ -22,7 +23,10 @@ from p2p.web.routes.iterations import OF_SESSION
 from p2p.web.sharing import SHARED
 
 router = APIRouter(prefix="/api", tags=["files"])
-FILE = {200: {"description": "The file; parts of it by Range (206)."}, 304: {"description": "It has not changed."}}
+FILE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file; parts of it by Range (206)."},
+    304: {"description": "It has not changed."},
+}
 RENDERING_S = 60.0
 """How long a request waits for its pictures [s]; what takes longer goes on, and the same request finds them."""
 _rendering = threading.Semaphore(1)
