@@ -30,6 +30,7 @@ test: $(VENV)/.dev $(LABS)  ## Set up, then run every test but the nightly ones
 
 test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Inspector and a browser, with a Node of their own
 	P2P_EXTERNAL=1 $(BIN)/python -m pytest -m "not nightly" tests/external
+	P2P_EXTERNAL=1 $(BIN)/python -m pytest -m "not nightly" tests/web/browser  # with the browser that those unpack
 
 nightly: $(VENV)/.dev $(LABS) .external/.installed  ## What is too long for each change: kills by dice, whole campaigns, long halves
 	P2P_EXTERNAL=1 $(PYTEST) -m nightly

@@ -48,7 +48,7 @@ class Recordings(Contract):
 
 
 class Trace(Contract):
-    """The T rows of a recorded rollout, rounded to five digits; row k is the state after control step k + 1."""
+    """The T rows of a recorded rollout, features with five digits; row k is the state after control step k + 1."""
 
     session_id: str
     iteration: int

@@ -16,7 +16,9 @@ from p2p.store.plain_arrays import PlainArray, read_arrays
 from p2p.store.untrusted_files import is_readable
 
 DIGITS = 5
-"""Significant digits of a row's numbers."""
+"""Significant digits of a feature."""
+REWARD_DIGITS = 9
+"""Of the reward and its terms, which sum to it."""
 MILLIMETRES = 3
 """Digits of a position after the point [m]."""
 PER_ROW = ("timestamp", "reward", "reward_terms", "features", "xpos")
@@ -196,9 +198,9 @@ def _rows(arrays: Mapping[str, PlainArray], spec: EnvSpec) -> dict[str, object]:
         "dt": spec.dt,
         "steps_per_picture": frame_rate(spec.dt)[0],
         "time": tuple(round(time, 6) for time in arrays["timestamp"].values),
-        "reward": _short(arrays["reward"].values),
-        "terms": _table(arrays, "_reward_term_names", "reward_terms"),
-        "features": _table(arrays, "_feature_names", "features"),
+        "reward": _short(arrays["reward"].values, REWARD_DIGITS),
+        "terms": _table(arrays, "_reward_term_names", "reward_terms", REWARD_DIGITS),
+        "features": _table(arrays, "_feature_names", "features", DIGITS),
         "bodies": bodies,
         "bones": tuple((number, bodies.index(body.parent)) for number, body in enumerate(spec.bodies, 1)),
         "positions": tuple(
@@ -208,10 +210,12 @@ def _rows(arrays: Mapping[str, PlainArray], spec: EnvSpec) -> dict[str, object]:
     }
 
 
-def _table(arrays: Mapping[str, PlainArray], names: str, values: str) -> dict[str, tuple[float | None, ...]]:
+def _table(
+    arrays: Mapping[str, PlainArray], names: str, values: str, digits: int
+) -> dict[str, tuple[float | None, ...]]:
     columns = arrays[values].columns()
-    return {str(name): _short(column) for name, column in zip(arrays[names].values, columns, strict=True)}
+    return {str(name): _short(column, digits) for name, column in zip(arrays[names].values, columns, strict=True)}
 
 
-def _short(values: Sequence[float]) -> tuple[float | None, ...]:
-    return tuple(float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in values)
+def _short(values: Sequence[float], digits: int) -> tuple[float | None, ...]:
+    return tuple(float(f"{value:.{digits}g}") if math.isfinite(value) else None for value in values)

@@ -111,5 +111,5 @@ def _is_of_a_formula(element: Element) -> bool:
 
 
 @cache
-def _formatter() -> HtmlFormatter:  # type: ignore[type-arg]
+def _formatter() -> HtmlFormatter:
     return HtmlFormatter(nowrap=True, classprefix="py-")
