@@ -33,7 +33,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 HEADERS = {
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with "no-referrer", forms of our own pages have an Origin of "null"
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "x-frame-options": "DENY",

@@ -5,16 +5,19 @@ from typing import Any
 
 import pytest
 from asking import EXAMPLES, Asking
+from suite_runs import LONG, pole_runs
 
 from p2p.contracts.errors import InvalidInput
 from p2p.service.rewards.criteria import derive_intent
+from p2p.service.workspace import Workspace
+from p2p.settings import Settings
 from p2p.web.pages.new_session import chosen_criteria
 from p2p.web.pages.static_files import address_of, static_files
 from p2p.web.visitors import Keys
 
 SESSION = EXAMPLES["session_id"]
 OF_SESSION = ("/e2e", f"/e2e/{SESSION}", f"/e2e/{SESSION}?iteration=2", f"/e2e/{SESSION}/events/1")
-PAGES = (*OF_SESSION, "/trash", "/monitor", "/settings", "/e2e/new")
+PAGES = (*OF_SESSION, "/benchmark", "/trash", "/monitor", "/settings", "/e2e/new")
 
 
 def form(web: Asking, address: str, body: str) -> "tuple[int, str]":
@@ -190,3 +193,22 @@ def test_a_theme_is_kept_in_a_cookie_and_painted_at_first(web: Asking) -> None:
     cookie = answer.headers["set-cookie"].partition(";")[0]
     assert 'data-theme="dark"' in web("GET", "/e2e", {"cookie": cookie}).body.decode()
     assert 'data-theme="' not in web("GET", "/e2e", {"cookie": 'p2p_theme="><script>'}).body.decode()
+
+
+@pytest.mark.slow
+def test_runs_of_suites_are_listed_followed_compared_and_stopped(
+    web: Asking, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    web.app.state.workspace = Workspace(Settings(runs_dir=pole_runs(tmp_path_factory) / "runs"))
+    names = re.findall(r'href="/benchmark/([^"]+)" data-open', web("GET", "/benchmark").body.decode())
+    assert LONG in names
+    text = web("GET", f"/benchmark/{LONG}").body.decode()
+    assert "95 % interval" in text
+    assert f"/e2e/{LONG}-" in text
+    other = next(name for name in names if name != LONG)
+    answer = web("GET", f"/benchmark/compare?first={LONG}&second={other}")
+    assert answer.status == 200, answer.body.decode()
+    assert "Difference over common cases" in answer.body.decode()
+    assert web("GET", "/benchmark/compare?first=a&second=b").status == 404
+    assert form(web, "/benchmark", "suite=no-such-suite")[0] == 404
+    assert form(web, "/benchmark", "suite=basic&seeds=many")[0] == 422

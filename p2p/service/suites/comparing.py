@@ -1,10 +1,12 @@
 """Runs of a suite compared with one another, and judges with the exams of one run."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from p2p.analysis.suite_comparison import ReadRun, compare_runs
+from p2p.analysis.suite_comparison import ReadRun, compare_runs, groups_of, main_metric, metrics_of, run_estimate
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.numbers import interval_in_words, number, share_in_words
+from p2p.contracts.suite import Tally
 from p2p.contracts.suite_comparison import (
     IN_POINTS,
     SHARES,
@@ -94,6 +96,55 @@ def read_run(ws: Workspace, name: str) -> ReadRun:
     record = SuiteRuns(ws.runs.path).known(name)
     suite, run = opened(record)
     return ReadRun(run, suite, view_suite_run(ws, name).results)
+
+
+class RunEstimate(NamedTuple):
+    """One metric of a run in words."""
+
+    title: str
+    mean: str
+    interval: str
+    """95 % over cases; empty where there is none."""
+    main: bool
+    """Whether it decides."""
+
+
+class RunGroup(NamedTuple):
+    """The sessions of one category, difficulty or environment."""
+
+    kind: str
+    name: str
+    tally: Tally
+
+
+def run_estimates(ws: Workspace, name: str) -> tuple[RunEstimate, ...]:
+    """Means over the cases of a run, by metric.
+
+    Raises:
+        UnknownName: there is no such run.
+    """
+    one = read_run(ws, name)
+    main = main_metric(one.suite)
+    return tuple(
+        RunEstimate(TITLES[metric], *estimate_in_words(metric, run_estimate(metric, one)), metric is main)
+        for metric in metrics_of([one])
+    )
+
+
+def run_groups(ws: Workspace, name: str) -> tuple[RunGroup, ...]:
+    """How many sessions of each category, difficulty and environment of a run passed.
+
+    Raises:
+        UnknownName: there is no such run.
+    """
+    one = read_run(ws, name)
+    found = []
+    for kind, of_case in groups_of(one.suite).items():
+        for group in sorted(set(of_case.values())):
+            results = [result for result in one.results if of_case.get(result.case) == group]
+            if results:
+                found.append(RunGroup(kind, group, Tally.of(results, one.suite.examined)))
+    return tuple(found)
 
 
 def forest_of(comparison: SuiteComparison) -> ForestRequest:

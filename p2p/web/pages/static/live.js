@@ -23,6 +23,8 @@ export function morph(html) {
     callbacks,
   });
   document.title = fresh.title;
+  const command = fresh.querySelector("#command");
+  if (command) document.querySelector("#command")?.replaceChildren(command.textContent);
   document.dispatchEvent(new CustomEvent("p2p-news"));
   return true;
 }
