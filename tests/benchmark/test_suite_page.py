@@ -106,6 +106,23 @@ def test_the_page_holds_no_key_path_or_user_name(runs, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_as_markdown_it_has_a_row_for_each_session_and_no_video(runs, tmp_path):
+    status = runs / f"{LONG}-balance-seed-1" / "status.json"
+    told = {"status": "error", "error": "<b>a | b</b>", "updated_at": "2030-01-01T00:00:00+00:00"}
+    status.write_text(json.dumps(told))
+    file = tmp_path / "run.md"
+    assert main(["benchmark", "page", LONG, "--runs-dir", str(runs), "--output", str(file)]) == 0
+    text = file.read_text()
+    results = [json.loads(line) for line in (runs / "benchmark" / LONG / "results.jsonl").read_text().splitlines()]
+    _, _, cases = text.partition("## Cases")
+    head, _, *rows = (line for line in cases.splitlines() if line.startswith("|"))
+    assert len(rows) == len(results)
+    assert {len(re.split(r"(?<!\\)\|", row)) for row in rows} == {len(head.split("|"))}, "what errors say ends no cell"
+    assert r"&lt;b&gt;a \| b&lt;/b&gt;" in cases
+    assert "video" not in text
+
+
+@pytest.mark.slow
 def test_a_page_is_a_file_of_a_run_that_has_begun(runs, tmp_path, capsys):
     assert main(["benchmark", "page", LONG, "--runs-dir", str(runs), "--output", str(tmp_path)]) == 2
     assert main(["benchmark", "page", "nobody", "--runs-dir", str(runs)]) == 2

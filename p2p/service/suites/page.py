@@ -1,6 +1,8 @@
-"""The page of a run: one HTML file with every case, its video, its numbers and why sessions did not pass."""
+"""The page of a run: one HTML file with every case, its video, its numbers and why sessions did not pass; or the same
+without videos as Markdown."""
 
 import base64
+import html
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,6 +29,8 @@ from p2p.store.pictures import SheetRecord
 from p2p.store.suites import SuiteRuns
 from p2p.store.untrusted_files import is_readable, read_bytes
 
+FORMS = {".html": "page.html.j2", ".md": "page.md.j2"}
+"""Template by the end of the file's name."""
 LABEL = "median"
 """Which of a report's rollouts is shown: never the best."""
 
@@ -132,8 +136,8 @@ def write_page(ws: Workspace, name: str, output: Path | None = None, videos: Vid
     Args:
         ws: The workspace.
         name: Of the run.
-        output: File to write; None takes `page.html` in the run's directory.
-        videos: Where the videos go; one for each case, of the median rollout of its first session that has one.
+        output: File to write, `.html` or `.md`; None takes `page.html` in the run's directory.
+        videos: Where the videos of HTML go; one for each case, of the median rollout of its first session that has one.
 
     Raises:
         UnknownName: there is no such run.
@@ -142,8 +146,8 @@ def write_page(ws: Workspace, name: str, output: Path | None = None, videos: Vid
     """
     record = SuiteRuns(ws.runs.path).known(name)
     target = output or record.page_path
-    if target.is_dir() or target.suffix != ".html":
-        raise InvalidInput(f"{target} cannot be the page: expected a file whose name ends with .html.")
+    if target.is_dir() or target.suffix not in FORMS:
+        raise InvalidInput(f"{target} cannot be the page: expected a file whose name ends with {' or '.join(FORMS)}.")
     suite, run = opened(record)
     view = view_suite_run(ws, name)
     read = ReadRun(run, suite, view.results)
@@ -152,8 +156,9 @@ def write_page(ws: Workspace, name: str, output: Path | None = None, videos: Vid
     sessions = [_shown(ws, suite, result) for result in view.results]
     causes = [session.cause for session in sessions if session.cause is not None]
     beside = target.parent / f"{target.stem}_videos"
+    videos = videos if target.suffix == ".html" else Videos.NONE
     cards = [_card(case, sessions, (videos, beside)) for case in _cases(suite, view)]
-    files.write_text(target, _render(read, view, cards, causes))
+    files.write_text(target, _render(FORMS[target.suffix], read, view, cards, causes))
     return target
 
 
@@ -174,16 +179,19 @@ def _shown(ws: Workspace, suite: Suite, result: CaseResult) -> _Shown:
     )
 
 
-def _render(read: ReadRun, view: SuiteRunView, cards: Sequence[CaseCard], causes: Sequence[FailureCause]) -> str:
+def _render(
+    form: str, read: ReadRun, view: SuiteRunView, cards: Sequence[CaseCard], causes: Sequence[FailureCause]
+) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - the service starts without
 
     templates = Environment(
         loader=PackageLoader("p2p.service.suites", "."),
-        autoescape=True,
+        autoescape=form.endswith(".html.j2"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.filters["cell"] = _cell
     main = main_metric(read.suite)
     counts = Counter(one.cause for one in causes)
     system = read.run.system
@@ -194,7 +202,7 @@ def _render(read: ReadRun, view: SuiteRunView, cards: Sequence[CaseCard], causes
         "most iterations": str(read.suite.budget.max_iterations or system.max_iterations),
         "seeds": ", ".join(map(str, read.run.seeds)),
     }
-    return templates.get_template("page.html.j2").render(
+    return templates.get_template(form).render(
         run=read.run,
         suite=read.suite,
         view=view,
@@ -209,6 +217,11 @@ def _render(read: ReadRun, view: SuiteRunView, cards: Sequence[CaseCard], causes
         total_time=duration(sum(result.seconds for result in view.results)),
         total_dollars=sum(view.dollars.values()),
     )
+
+
+def _cell(text: str) -> str:
+    """A text on one line of a Markdown table: what would end the cell, or begin a tag, is written as itself."""
+    return " ".join(html.escape(text, quote=False).split()).replace("|", "\\|")
 
 
 def _where(causes: Sequence[FailureCause], cause: Cause) -> list[tuple[str, int]]:
