@@ -26,11 +26,14 @@ class Site:
         self.problems: list[str] = []
         """What the browser complained of: errors, and what the security policy refused."""
 
-    def open(self, path: str, width: int = 1280, scheme: str = "light") -> Any:
+    def open(self, path: str, width: int = 1280, scheme: str = "light", *, scripts: bool = True) -> Any:
         """A page, when it is ready."""
         # a POSIX locale is no language to uPlot
         context = self._browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, locale="en-US"
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            locale="en-US",
+            java_script_enabled=scripts,
         )
         self._contexts.append(context)
         page = context.new_page()
