@@ -5,8 +5,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from asking import EXAMPLES, Asking
-from conftest import VIDEO
+from asking import EXAMPLES, VIDEO, Asking
 
 SESSION = EXAMPLES["session_id"]
 ADDRESS = f"/api/sessions/{SESSION}/iterations/1/videos/median.mp4"
