@@ -32,7 +32,7 @@ THEME = "p2p_theme"
 """Cookie: "light" or "dark"; without it as the system has it."""
 THEMES = ("light", "dark")
 TABS = (
-    ("e2e", "/e2e", "E2E"),
+    ("e2e", "/e2e", "Sessions"),
     ("benchmark", "/benchmark", "Benchmark"),
     ("monitor", "/monitor", "Monitor"),
     ("trash", "/trash", "Trash"),

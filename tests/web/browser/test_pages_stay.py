@@ -42,5 +42,5 @@ def test_without_scripts_a_session_is_found_starred_deleted_and_restored(
     page.get_by_role("button", name="Move to the trash").click()
     page.get_by_role("link", name="Trash", exact=True).click()
     page.get_by_role("button", name="Restore").click()
-    page.get_by_role("link", name="E2E", exact=True).click()
+    page.get_by_role("link", name="Sessions", exact=True).click()
     assert page.locator(f"#{SESSION}").count() == 1
