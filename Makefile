@@ -33,7 +33,8 @@ test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Insp
 	P2P_EXTERNAL=1 $(BIN)/python -m pytest -m "not nightly" tests/web/browser  # with the browser that those unpack
 
 nightly: $(VENV)/.dev $(LABS) .external/.installed  ## What is too long for each change: kills by dice, whole campaigns, long halves
-	P2P_EXTERNAL=1 $(PYTEST) -m nightly
+	P2P_EXTERNAL=1 $(PYTEST) -m nightly --ignore tests/web/browser
+	P2P_EXTERNAL=1 $(BIN)/python -m pytest -m nightly tests/web/browser
 	rm -rf build/release  # sessions of an earlier version would not be trained again
 	$(BIN)/python -m p2p.benchmark --suite basic --seeds 1 --runs-dir build/release
 

@@ -125,11 +125,11 @@ def test_sessions_of_a_run_have_ended_with_their_own_verdict_and_an_exam(finishe
     view = view_suite_run(ws, "poles")
     balance, juggle, later = view.results[:2], view.results[2:4], view.results[4:]
     assert {result.outcome for result in balance} <= {Outcome.PASSED, Outcome.NOT_PASSED}
-    assert [(result.outcome, result.exam) for result in juggle] == [(Outcome.CRASHED, None)] * 2
+    assert [(result.outcome, result.exam) for result in juggle] == [(Outcome.NOT_TRAINED, None)] * 2
     assert "juggle" in juggle[0].error
     assert [(result.outcome, result.status) for result in later] == [(Outcome.SKIPPED, "")] * 2
     assert [stage.decision for stage in view.stages] == [Gate.PASSED, Gate.FAILED, None]
-    assert (view.tally.exams, view.tally.passed_exam) == (4, 2), "who crashed has not passed"
+    assert (view.tally.exams, view.tally.passed_exam) == (4, 2), "who could not begin has not passed"
     suite = SuiteRuns(ws.runs.path).run("poles").read_suite()
     assert suite is not None
     for result in balance:

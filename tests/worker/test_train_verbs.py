@@ -38,6 +38,7 @@ def test_an_environment_is_described_on_request(tmp_path, cheetah):
     assert record.read_env_spec() == cheetah
 
 
+@pytest.mark.usefixtures("pictures")
 def test_the_renderers_are_probed_on_request(tmp_path):
     assert worker("probe", tmp_path).returncode == 0
     assert IterationRecord(tmp_path).read_renderer_report().chosen in ("egl", "osmesa", "raycast")

@@ -1,4 +1,5 @@
-"""A real browser in front of a real server. Without a browser its tests are skipped, but by `make test-external`."""
+"""A real browser in front of a real server: `make test-external`. Apart from the other tests, whose event loops
+Playwright's would stop."""
 
 import os
 import shutil
@@ -10,9 +11,11 @@ import pytest
 from browsing import Filming, Site
 from filmed import Filmed, film
 
-playwright = pytest.importorskip("playwright.sync_api")
 EXTERNAL = Path(__file__).parents[3] / ".external/browser/chromium"
 """Where @sparticuz/chromium unpacks itself when `make test-external` runs."""
+
+
+collect_ignore_glob = [] if os.environ.get("P2P_EXTERNAL") else ["test_*.py"]
 
 
 def browser_path() -> str | None:
@@ -27,8 +30,7 @@ def browser_path() -> str | None:
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     path = browser_path()
     if path is None:
-        say = pytest.fail if os.environ.get("P2P_EXTERNAL") else pytest.skip
-        say("There is no browser that plays H.264: set P2P_BROWSER, or install chromium.")
+        pytest.fail("There is no browser that plays H.264: set P2P_BROWSER, or install chromium.")
     folder = Path(path).parent
     # a browser that was unpacked has its libraries and fonts beside it
     environment = {
@@ -42,7 +44,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             f"<fontconfig><dir>{fonts}</dir><cachedir>{settings.parent}</cachedir></fontconfig>"
         )
         environment["FONTCONFIG_FILE"] = str(settings)
-    with playwright.sync_playwright() as driver:
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - `make test` reads this file, and needs none
+
+    with sync_playwright() as driver:
         arguments = ["--no-sandbox", "--disable-gpu", "--headless=shell"]
         opened = driver.chromium.launch(executable_path=path, args=arguments, env=environment)
         yield opened
