@@ -1,5 +1,6 @@
 """The workbench, the comparison and the labels as pages, before any script runs."""
 
+import json
 import re
 from html import unescape
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from asking import EXAMPLES, Asking
 
 from p2p.web.pages.reward_text import ELEMENTS, formula, highlighted
+from p2p.web.visitors import Keys
 
 SESSION = EXAMPLES["session_id"]
 
@@ -38,6 +40,18 @@ def test_every_judged_rollout_is_a_dot_on_each_criterions_axis(web: Asking) -> N
     strips = re.findall(r'<svg class="strip".*?</svg>', web("GET", f"/e2e/{SESSION}/iterations/1").body.decode(), re.S)
     assert len(strips) == len(judgment["criteria"])
     assert {strip.count("<circle") for strip in strips} == {judgment["n_rollouts"]}
+
+
+def test_readers_are_given_the_addresses_of_videos_and_rows_whole(web: Asking, keys: Keys, seeded: Path) -> None:
+    report = seeded / SESSION / "iter_1/report"
+    checkpoint = json.loads((report / "evaluation.json").read_text())["checkpoint"]
+    (report / "trajectories").mkdir(exist_ok=True)
+    (report / f"trajectories/trajectory_{checkpoint}_median.npz").write_bytes(b"rows")
+    reader = {"authorization": f"Bearer {keys.reader_token}"}
+    shown = [web("GET", f"/e2e/{SESSION}/iterations/1", headers).body.decode() for headers in (None, reader)]
+    own, theirs = (re.findall(r'\s(?:src|data-trace|data-video)="([^"]*)"', page) for page in shown)
+    assert f"/api/sessions/{SESSION}/iterations/1/trace/median" in own
+    assert set(theirs) == set(own)
 
 
 def test_an_iteration_without_recordings_says_what_will_be_there(web: Asking) -> None:

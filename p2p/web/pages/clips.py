@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 from urllib.parse import quote
 
 from p2p.contracts.recording import Recording, Recordings
+from p2p.web.pages.rendering import Address
 
 MOST = 4
 """Side by side."""
@@ -50,11 +51,11 @@ class Clip(NamedTuple):
             words=f"{found.label}, {where}" if own else f"iteration {iteration}: {found.label}, {where}",
         )
 
-    def addresses(self, session_id: str) -> tuple[str, str]:
+    def addresses(self, session_id: str) -> tuple[Address, Address]:
         """Where its video and its rows are."""
         query = "" if self.checkpoint is None else f"?checkpoint={self.checkpoint}&run={quote(self.run_id or '')}"
         root = f"/api/sessions/{session_id}/iterations/{self.iteration}"
-        return f"{root}/recordings/{self.label}/video{query}", f"{root}/trace/{self.label}{query}"
+        return Address(f"{root}/recordings/{self.label}/video{query}"), Address(f"{root}/trace/{self.label}{query}")
 
 
 def clips_of(found: Recordings, own: bool = True) -> tuple[Clip, ...]:
