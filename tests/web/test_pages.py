@@ -162,6 +162,7 @@ def test_readers_see_a_session_without_events_costs_forms_or_paths(web: Asking, 
     assert "Costs" not in text
     assert re.findall(r'method="post" action="([^"]+)"', text) == ["/theme"]
     assert "/static/" in text
+    assert re.findall(r'href="(/\w+)"[^>]*>(?:Sessions|Benchmark|Monitor|Trash)<', text) == ["/e2e", "/benchmark"]
     assert web("GET", f"/e2e/{SESSION}/events/1", reader).status == 403
 
 

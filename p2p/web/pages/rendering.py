@@ -37,6 +37,8 @@ TABS = (
     ("monitor", "/monitor", "Monitor"),
     ("trash", "/trash", "Trash"),
 )
+FOR_READERS = ("e2e", "benchmark")
+"""Tabs that readers of all sessions have."""
 
 
 class Address(str):
@@ -62,7 +64,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
         .get_template(template)
         .render(
             theme=theme if theme in THEMES else "",
-            tabs=TABS if visitor.session_id is None else (),
+            tabs=_tabs(visitor),
             may_change=visitor.may_change,
             here=here,
             curtain=None if visitor.may_change else curtain_of(request.app.state.workspace),
@@ -76,6 +78,13 @@ def visitor_of(request: Request) -> Visitor:
     """Who asks."""
     found: Visitor = request.scope.get(VISITOR, OWNER)
     return found
+
+
+def _tabs(visitor: Visitor) -> tuple[tuple[str, str, str], ...]:
+    """The lists that a visitor may open."""
+    if visitor.may_change:
+        return TABS
+    return tuple(tab for tab in TABS if tab[0] in FOR_READERS) if visitor.session_id is None else ()
 
 
 def back_to(address: str) -> RedirectResponse:
