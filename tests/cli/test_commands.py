@@ -10,6 +10,7 @@ from replacing import replace_function
 from session_views import judgment
 
 import p2p
+import p2p.cli.listing  # now: loaded while a function is replaced, it would keep the other one
 from p2p.cli import main
 from p2p.cli.app import Commands
 from p2p.cli.config import read_config
