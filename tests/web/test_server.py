@@ -39,6 +39,7 @@ class Server:
             text += line
         self.told: dict[str, Any] = json.loads(text)
         self.port: int = self.told["port"]
+        self.pid = self._process.pid
 
     def connection(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)

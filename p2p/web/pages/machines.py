@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from p2p.contracts.node import SetupReport
+from p2p.contracts.node import NodeView, SetupReport
 from p2p.redaction import redact_text
 from p2p.service.machines.nodes import check_node
 from p2p.service.machines.overview import machine
@@ -27,24 +27,29 @@ LOG_BYTES = 200_000
 @router.get("/monitor")
 def monitor(ws: Ws, request: Request) -> Response:
     """Who has which core, who waits, what is free; the jobs of this runs directory."""
+    return _monitor(ws, request, None)
+
+
+@router.post("/monitor/nodes/{name}/check")
+def check(ws: Ws, request: Request, name: str) -> Response:
+    """The same, with how a node stands: whether a training could start there."""
+    return _monitor(ws, request, check_node(ws, name))
+
+
+def _monitor(ws: Workspace, request: Request, checked: NodeView | None) -> Response:
     jobs = list_jobs(ws)
+    here = machine(ws)
     return page(
         request,
         "monitor.html",
         tab="monitor",
         command="p2p jobs",
-        machine=machine(ws),
+        machine=here,
+        nodes=[checked if checked and one.node.name == checked.node.name else one for one in here.nodes],
         runs_dir=str(ws.settings.runs_dir),
         jobs=jobs[:JOBS],
         n_jobs=len(jobs),
     )
-
-
-@router.post("/monitor/nodes/{name}/check")
-def check(ws: Ws, name: str) -> Response:
-    """Look whether a training could start on a node."""
-    check_node(ws, name)
-    return back_to("/monitor")
 
 
 @router.get("/monitor/jobs/{job_id}")

@@ -215,12 +215,12 @@ def _evaluations(found: IterationCurves | None, threshold: float) -> charts.Line
 def _videos(ws: Workspace, session_id: str, number: int | None) -> Sequence[Video]:
     if number is None:
         return ()
-    there = media(ws, session_id, number, "videos")
     root = f"/api/sessions/{session_id}/iterations/{number}/videos"
     return [
-        Video(label, Address(f"{root}/{name}?{urlencode({'v': version_of(there[name])})}"))
+        Video(label, Address(f"{root}/{name}?{urlencode({'v': version_of(path)})}"))
         for label in LABELS
-        if (name := f"{label}.mp4") in there
+        for name, path in media(ws, session_id, number, "videos").items()
+        if path.stem.rpartition("_")[2] == label
     ]
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from filmed import Filmed
 from test_server import TOKEN, Server
 
+NODE_MODULES = Path(__file__).parents[3] / ".external/node_modules"
+"""What `make test-external` installs."""
 Filming = Callable[[str], Filmed]
 """Environment -> a filmed session of it."""
 
@@ -21,34 +23,46 @@ class Site:
 
     def __init__(self, browser: Any, runs_dir: Path) -> None:
         self._browser = browser
-        self._server = Server(runs_dir)
+        self.server = Server(runs_dir)
         self._contexts: list[Any] = []
         self.problems: list[str] = []
         """What the browser complained of: errors, and what the security policy refused."""
 
-    def open(self, path: str, width: int = 1280, scheme: str = "light", *, scripts: bool = True) -> Any:
-        """A page, when it is ready."""
+    def open(
+        self, path: str, width: int = 1280, scheme: str = "light", *, scripts: bool = True, still: bool = False
+    ) -> Any:
+        """A page, when it is ready; `still` asks for reduced motion."""
         # a POSIX locale is no language to uPlot
         context = self._browser.new_context(
             viewport={"width": width, "height": 900},
             color_scheme=scheme,
             locale="en-US",
             java_script_enabled=scripts,
+            reduced_motion="reduce" if still else "no-preference",
         )
         self._contexts.append(context)
+        page = self.tab(context)
+        joined = "&" if "?" in path else "?"
+        page.goto(f"{self.address(path)}{joined}token={TOKEN}")
+        return page
+
+    def tab(self, context: Any) -> Any:
+        """Another page of the same visitor."""
         page = context.new_page()
         page.set_default_timeout(60_000)
         page.on("console", self._note)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
-        joined = "&" if "?" in path else "?"
-        page.goto(f"http://127.0.0.1:{self._server.port}{path}{joined}token={TOKEN}")
         return page
+
+    def address(self, path: str) -> str:
+        """Of a page, without a token."""
+        return f"http://127.0.0.1:{self.server.port}{path}"
 
     def close(self) -> None:
         for context in self._contexts:
             context.close()
-        self._server.stop()
-        self._server.kill()
+        self.server.stop()
+        self.server.kill()
 
     def _note(self, message: Any) -> None:
         if message.type in ("error", "warning"):
