@@ -12,11 +12,17 @@ EXAMPLES = sorted(FOLDER.glob("[0-9][0-9]_*.py"))
 NOTEBOOK = FOLDER / "notebook.ipynb"
 ELSEWHERE = {"04_claude_agent", "08_train_on_another_machine", "10_train_on_a_cluster"}
 """Run beside what they need: a scripted Claude in tests/mcp/agent, a real sshd and clusters in tests/scheduler."""
-BY_THEMSELVES = [example for example in EXAMPLES if example.stem not in ELSEWHERE]
+AT_EACH_CHANGE = {"01_sentence_to_policy", "03_mcp_client", "05_watch_stop_resume"}
+"""From Python, from a client of the server, and through what goes wrong; the others at night."""
+BY_THEMSELVES = [
+    pytest.param(example, id=example.stem, marks=[pytest.mark.nightly] * (example.stem not in AT_EACH_CHANGE))
+    for example in EXAMPLES
+    if example.stem not in ELSEWHERE
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", BY_THEMSELVES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", BY_THEMSELVES)
 def test_an_example_runs_to_its_assertion(example: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(example), str(tmp_path / "runs")], capture_output=True, text=True, check=False
@@ -50,6 +56,7 @@ for cell in json.loads(sys.stdin.read()):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("pictures")
 def test_the_cells_of_the_notebook_run_and_a_session_is_shown_as_html(tmp_path: Path) -> None:
     cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"]

@@ -46,13 +46,21 @@ def test_the_shell_completes_formats(begun: str, offered: list[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "formats", [("onnx",), pytest.param(("sb3,onnx", "torchscript"), marks=pytest.mark.nightly)], ids="".join
+)
 @pytest.mark.usefixtures("pictures")
-def test_a_trained_policy_is_exported_in_every_format_and_replays_as_recorded(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, runs_dir: Path, capsys: Capture
+def test_a_trained_policy_is_exported_and_replays_as_recorded(
+    formats: tuple[str, ...],
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    runs_dir: Path,
+    capsys: Capture,
 ) -> None:
     shutil.copytree(passed_session(tmp_path_factory), runs_dir)
     folder = tmp_path / "policy"
-    export = ["export", "--format", "sb3,onnx", "--format", "torchscript", "--output", str(folder), "--json"]
+    words = [word for name in formats for word in ("--format", name)]
+    export = ["export", *words, "--output", str(folder), "--json"]
 
     assert main(export) == 0
 

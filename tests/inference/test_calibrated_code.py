@@ -74,6 +74,7 @@ def test_a_model_writes_the_code_once_for_each_sentence_and_it_is_kept(
     assert again["judge"] == "code:anthropic_claude-of-a-test"
 
 
+@pytest.mark.nightly
 def test_a_model_that_writes_nothing_has_no_verdict(
     runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

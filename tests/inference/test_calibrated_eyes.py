@@ -62,6 +62,7 @@ def test_eyes_alone_and_with_measurements_are_measured(
     assert not any(json.loads(film.read_text())["named"] for film in films), "nor do the pictures say it"
 
 
+@pytest.mark.nightly
 def test_a_model_that_does_not_answer_has_no_verdict(
     runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -122,6 +122,7 @@ def _seeds(kept: CandidateRecords) -> list[int]:
     return [rollout.seed for evaluation in found if evaluation is not None for rollout in evaluation.rollouts]
 
 
+@pytest.mark.nightly
 def test_a_choice_that_was_killed_twice_pays_and_trains_nothing_again(serve: Serve, tmp_path: Path) -> None:
     stub = serve(by_prompt=script(wrote(FALLING), wrote(UPRIGHT)))
     ws, session_id = begun(tmp_path)

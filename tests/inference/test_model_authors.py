@@ -46,8 +46,11 @@ def script(n_configs: int) -> Mapping[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "n_configs"),
-    [(MODELS[0], 2), *(pytest.param(model, 1, marks=pytest.mark.nightly) for model in MODELS[1:])],
-    ids=MODELS,
+    [
+        pytest.param(MODELS[0], 1, id=MODELS[0]),
+        pytest.param(MODELS[0], 2, id="two configurations", marks=pytest.mark.nightly),
+        *(pytest.param(model, 1, id=model, marks=pytest.mark.nightly) for model in MODELS[1:]),
+    ],
 )
 def test_a_model_writes_mends_and_revises_until_it_passes(
     model: str, n_configs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

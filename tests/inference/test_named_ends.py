@@ -108,6 +108,7 @@ def test_five_mended_rewards_that_are_refused_end_it_as_invalid_code(serve: Serv
     goes_on(ws, session_id, serve, GOOD)
 
 
+@pytest.mark.nightly
 def test_a_repeated_mistake_is_paid_once_until_the_session_is_resumed(serve: Serve, tmp_path: Path) -> None:
     serve(by_prompt=script(refused("os")), repeat_last=True)
     ws, session_id = begun(tmp_path)

@@ -55,7 +55,7 @@ def look(watched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         yield start
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [*MODELS[:2], pytest.param(MODELS[2], marks=pytest.mark.nightly)])
 def test_a_model_looks_asks_for_more_and_all_that_it_saw_is_kept(model: str, look: Look) -> None:
     closer = calls("show_more", start_s=0.2, end_s=1.0, camera="front", path_of="pole")
     ws, stub = look(model, closer, calls("show_more", start_s=1, end_s=0.5), answers(GOOD))
@@ -106,6 +106,7 @@ def test_what_remains_apart_is_reported_with_less_confidence(look: Look) -> None
     assert len(stub.seen) == 2
 
 
+@pytest.mark.nightly
 def test_more_than_three_pictures_are_not_drawn(look: Look) -> None:
     asked = [calls("show_more", start_s=0.1 * number, end_s=2.0) for number in range(1, 4)]
     ws, stub = look(MODELS[0], *asked, answers(GOOD))
@@ -180,6 +181,7 @@ def test_of_two_the_one_that_is_better_in_both_orders_is_better(model: str, look
     assert stub.remaining() == 0
 
 
+@pytest.mark.nightly
 def test_an_answer_that_depends_on_the_order_is_a_tie(look: Look) -> None:
     ws, _ = look(MODELS[0], answers(ABOVE), answers(ABOVE))
     found = prefer(ws, "watched", *_checkpoints(ws))

@@ -65,6 +65,7 @@ async def test_what_is_measured_is_chosen_by_the_arguments_of_a_session(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.nightly)], indirect=True)
 async def test_runs_are_compared_shown_and_verified_by_tools(
     connect: Connect, caller: Calls, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -80,7 +80,7 @@ def _arguments(tools: list[dict[str, Any]]) -> dict[str, list[str]]:
     return {tool["name"]: [*tool["inputSchema"].get("properties", {})] for tool in tools}
 
 
-@pytest.mark.parametrize("count", [700, pytest.param(3500, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("count", [300, pytest.param(3500, marks=pytest.mark.nightly)])
 def test_hostile_frames_leave_the_server_alive_and_the_disk_clean(count: int, wire: Wire, tmp_path: Path) -> None:
     tools = wire.ask("first", "tools/list", {})["result"]["tools"]
     for number, frame in enumerate(frames(count, _arguments(tools), seed=4)):

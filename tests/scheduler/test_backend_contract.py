@@ -1,7 +1,8 @@
 """What every registered backend promises, tried with real processes."""
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 from job_helpers import is_running, pid_in, shell, until
@@ -27,12 +28,26 @@ LOGIN_NODE = "slurm behind ssh"
 CAPABILITIES[LOGIN_NODE] = CAPABILITIES["ssh"]
 
 
-@pytest.fixture(
-    params=[
-        *(pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in sorted(BACKENDS)),
-        pytest.param(LOGIN_NODE, marks=[pytest.mark.slow, pytest.mark.nightly]),
-    ]
-)
+IN_CLUSTERS = {name for name in SLOW if name != "slurm"}
+"""The dearest of them."""
+
+
+def kinds(at_night: Collection[str]) -> list[Any]:
+    """All backends, of which some are tried at night alone."""
+    marks = {
+        name: [pytest.mark.slow] * (name in SLOW) + [pytest.mark.nightly] * (name in at_night) for name in BACKENDS
+    }
+    marks[LOGIN_NODE] = [pytest.mark.slow, pytest.mark.nightly]
+    return [pytest.param(name, marks=marks[name]) for name in sorted(marks)]
+
+
+of_the_supervisor = pytest.mark.parametrize("kind", kinds(SLOW), indirect=True)
+"""What the one supervisor of jobs does in every backend."""
+once_in_a_cluster = pytest.mark.parametrize("kind", kinds(IN_CLUSTERS), indirect=True)
+"""What takes several jobs one after the other."""
+
+
+@pytest.fixture(params=kinds(()))
 def kind(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name
@@ -109,6 +124,7 @@ def test_a_failed_job_tells_its_exit_code_and_its_last_lines(backend: Backend, j
     assert end.error == "\n".join(f"line {i}" for i in range(41, 51))
 
 
+@of_the_supervisor
 def test_a_job_ended_by_a_signal_tells_which(backend: Backend, jobs: Path) -> None:
     backend.submit(shell("kill -SEGV $$"), jobs / "a")
     end = finished(backend, jobs / "a")
@@ -116,6 +132,7 @@ def test_a_job_ended_by_a_signal_tells_which(backend: Backend, jobs: Path) -> No
     assert end.error
 
 
+@of_the_supervisor
 def test_a_command_that_does_not_exist_fails_and_is_named(backend: Backend, jobs: Path) -> None:
     backend.submit(JobSpec(argv=("no-such-command",)), jobs / "a")
     end = finished(backend, jobs / "a")
@@ -141,6 +158,7 @@ def test_submitting_a_live_job_again_changes_nothing(backend: Backend, jobs: Pat
     assert "other" not in (jobs / "a/job.json").read_text()
 
 
+@once_in_a_cluster
 def test_a_completed_job_is_not_started_again(backend: Backend, jobs: Path) -> None:
     backend.submit(shell("echo once >> runs"), jobs / "a")
     end = finished(backend, jobs / "a")
@@ -148,6 +166,7 @@ def test_a_completed_job_is_not_started_again(backend: Backend, jobs: Path) -> N
     assert (jobs / "a/runs").read_text() == "once\n"
 
 
+@once_in_a_cluster
 def test_a_failed_job_starts_again_with_what_is_submitted_now(backend: Backend, jobs: Path) -> None:
     for attempt in (1, 2):
         backend.submit(shell(f"echo attempt {attempt}; exit {attempt}"), jobs / "a")
@@ -170,6 +189,7 @@ def test_cancel_returns_when_the_job_is_gone_and_it_may_start_again(
     assert finished(backend, jobs / "a").state is JobState.COMPLETED
 
 
+@once_in_a_cluster
 def test_cancelling_a_completed_job_leaves_it_completed(backend: Backend, jobs: Path) -> None:
     backend.submit(shell("true"), jobs / "a")
     end = finished(backend, jobs / "a")

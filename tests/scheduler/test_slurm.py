@@ -140,6 +140,7 @@ def test_a_job_cancelled_in_slurm_is_cancelled_with_all_that_it_started(
     assert not is_running(orphan)
 
 
+@pytest.mark.nightly
 def test_a_job_whose_machine_died_waits_for_another(backend: SlurmBackend, slurm: SlurmLab, jobs: Path) -> None:
     backend.submit(shell("echo start >> starts; until [ -e go ]; do sleep 0.1; done"), jobs / "a")
     until_it_is(backend, jobs / "a", JobState.RUNNING)

@@ -108,7 +108,7 @@ def test_the_same_key_is_the_same_job_whoever_is_first_and_whenever(ws, session_
 @pytest.mark.slow
 def test_jobs_wait_for_their_turn_in_the_order_they_came(ws, session_id):
     others = [another(ws, session_id) for _ in range(2)]
-    lengths = {session_id: 60_000} | dict.fromkeys(others, 1024)
+    lengths = {session_id: 25_000} | dict.fromkeys(others, 1024)
     jobs = [start_training(ws, name, StartTraining(total_timesteps=steps)) for name, steps in lengths.items()]
     deadline = time.monotonic() + 30
     while get_job(ws, jobs[0].job_id).state is not JobState.RUNNING:

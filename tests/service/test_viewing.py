@@ -31,6 +31,7 @@ from p2p.store.pictures import SheetRecord
 from p2p.worker.pictures.key_frames import choose_frames
 
 pytestmark = pytest.mark.usefixtures("pictures")
+PLOTS = (MetricsPlot.CURVE, MetricsPlot.COMPARE)
 CHEETAH = catalog.load("HalfCheetah-v5")
 SHORT = {"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3}
 SENTENCE = "run forward as fast as you can for 2 seconds"
@@ -163,7 +164,10 @@ def test_two_iterations_are_compared(trained: tuple[Workspace, str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("view", list(MetricsPlot))
+@pytest.mark.parametrize(
+    "view",
+    [pytest.param(view, marks=[pytest.mark.nightly] * (view not in PLOTS)) for view in MetricsPlot],
+)
 def test_every_plot_of_a_real_training_is_small(trained: tuple[Workspace, str], view: MetricsPlot) -> None:
     ws, session_id = trained
     made = plot_metrics(ws, session_id, view=view)
@@ -217,7 +221,7 @@ def test_what_has_no_iteration_says_that_nothing_is_at_work(empty: Workspace) ->
 
 @pytest.mark.slow
 def test_while_it_trains_the_job_is_named_and_the_latest_rollout_can_be_seen(empty: Workspace) -> None:
-    longer = {"total_timesteps": 400_000, "num_evals": 20, "n_eval_episodes": 3}
+    longer = {"total_timesteps": 400_000, "num_evals": 100, "n_eval_episodes": 3}
     session = create_session(empty, RUN.model_copy(update={"prompt": "run", "config": longer}))
     session_id = session.session_id
     write_reward(empty, session_id, 1)

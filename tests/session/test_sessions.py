@@ -120,7 +120,7 @@ def _events(ws: Workspace, session_id: str, name: EventName) -> list[Event]:
 @pytest.mark.slow
 def test_a_stopped_session_goes_on_where_it_was(ws: Workspace) -> None:
     longer = PENDULUM.model_copy(
-        update={"config": {**TINY, "total_timesteps": 30_000}, "max_iterations": 1, "n_seeds": 2}
+        update={"config": {**TINY, "total_timesteps": 16_000}, "max_iterations": 1, "n_seeds": 1}
     )
     session_id = create_session(ws, longer).session_id
     start_session(ws, session_id)
@@ -138,30 +138,19 @@ def test_a_stopped_session_goes_on_where_it_was(ws: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "status", "message"),
+    ("source", "message"),
     [
-        ("def reward_fn(obs, action, next_obs, info:\n", SessionStatus.INVALID_CODE, "line 1"),
-        ("x = 1\n", SessionStatus.INVALID_CODE, "reward_fn"),
-        (
-            "def reward_fn(obs, action, next_obs, info):\n    return np.nan, {'bad': np.nan}\n",
-            SessionStatus.INVALID_CODE,
-            "bad",
-        ),
-        (
-            "def reward_fn(obs, action, next_obs, info):\n    return next_obs, {'all': next_obs}\n",
-            SessionStatus.INVALID_CODE,
-            "float",
+        pytest.param("def reward_fn(obs, action, next_obs, info:\n", "line 1", id="syntax"),
+        pytest.param(
+            "def reward_fn(obs, action, next_obs, info):\n    return np.nan, {'bad': np.nan}\n", "bad", id="nan"
         ),
     ],
-    ids=["syntax", "no reward", "nan", "shape"],
 )
-def test_a_bad_reward_is_named_and_never_trained(
-    ws: Workspace, source: str, status: SessionStatus, message: str
-) -> None:
+def test_a_bad_reward_is_named_and_never_trained(ws: Workspace, source: str, message: str) -> None:
     request = NewSession(env_id="HalfCheetah-v5", author="given", max_iterations=1, config=TINY)
     session_id = create_session(ws, request, reward=source).session_id
     view = _to_end(ws, session_id)
-    assert view.status is status
+    assert view.status is SessionStatus.INVALID_CODE
     assert message in (view.error or "")
     assert view.runs == ()
 

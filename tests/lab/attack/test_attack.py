@@ -82,6 +82,7 @@ def test_whoever_lies_first_and_then_rears_is_judged_by_its_pitch_in_the_world()
         assert not rears or found[0].how_much < 1.0
 
 
+@pytest.mark.nightly
 def test_checks_find_most_of_what_mutations_spoil() -> None:
     robot, stage = CHEETAH, stage_of("HalfCheetah-v5")
     asked = {each.sentence: each for each in robot.asked if each.skill in truth.SKILLS}

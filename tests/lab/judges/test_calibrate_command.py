@@ -46,6 +46,7 @@ def test_one_robot_is_measured_reported_drawn_and_filmed(tmp_path: Path, runs_di
     assert "swimmer-" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 def test_held_out_clips_are_told_as_rates_and_neither_listed_nor_filmed(runs_dir: Path, capsys: Capture) -> None:
     held = HeldOut.drawn(CalibrationRequest().hold_out_seed)
     options = ["--env", "HalfCheetah-v5", "--variations", "1", "--json"]
@@ -75,6 +76,7 @@ def test_the_whole_set_meets_the_targets(capsys: Capture) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("pictures")
 def test_a_clip_is_filmed(capsys: Capture, runs_dir: Path) -> None:
     assert main(["judge", "calibrate", "--env", "Swimmer-v5", "--variations", "1", "--no-mutations", "--json"]) == 0

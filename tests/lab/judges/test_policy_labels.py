@@ -74,6 +74,7 @@ def test_turns_are_claimed_of_what_stays_in_its_place() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_policies_are_trained_and_judged(tmp_path: Path) -> None:
     ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
     request = CalibrationRequest(env_ids=("HalfCheetah-v5",), variations=1, mutations=False, policy_steps=4_000)

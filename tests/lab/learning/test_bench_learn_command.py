@@ -30,6 +30,7 @@ def test_learn_writes_its_table_and_trains_nothing_twice(tmp_path: Path, capsys:
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("policy.npz")} == policies
 
 
+@pytest.mark.nightly
 def test_parity_trains_both_learners_side_by_side(tmp_path: Path, capsys: Capture) -> None:
     assert main(["bench", "parity", *POLE, "--seed", "1", "--runs-dir", str(tmp_path)]) == 0
     shown = capsys.readouterr().out

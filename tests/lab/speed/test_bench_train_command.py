@@ -24,7 +24,8 @@ def test_an_unknown_case_exits_2_and_names_those_there_are(capsys: Capture) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("parallel", [1, pytest.param(2, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("parallel", [1, 2])
 def test_a_case_is_measured_in_jobs_and_comes_out_as_one_json_object(parallel: int, capsys: Capture) -> None:
     words = ["bench", "train", "--case", "hopper", "--repetitions", "1", "--seconds", "0.3"]
     assert main([*words, "--parallel", str(parallel), "--json"]) == 0

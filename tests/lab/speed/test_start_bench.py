@@ -53,6 +53,7 @@ def measured(repetitions: int, place: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_every_command_and_the_server_are_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = measured(1, tmp_path, capsys)
     assert set(rows) == {start.name for start, _ in starts(False)}

@@ -58,6 +58,7 @@ def test_the_table_has_a_row_per_case_and_says_what_was_compared():
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 def test_the_memory_of_our_training_is_that_of_its_processes_together_where_a_reward_is_asked(tmp_path):
     plan = MeasurementPlan(parallel=1, seconds=0.5, changes={"n_envs": 8, "n_steps": 32, "batch_size": 32})

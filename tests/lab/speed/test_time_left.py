@@ -62,6 +62,7 @@ def test_an_environment_without_a_sentence_is_refused_with_those_there_are(capsy
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_session_is_trained_and_its_estimates_come_out_as_one_json_object(capsys: Capture) -> None:
     words = ["lab", "eta", "--env", "InvertedPendulum-v5", "--timesteps", "4096", "--seeds", "1", "--json"]
     assert main(words) == 0

@@ -35,6 +35,7 @@ def on_session(tool: str, **arguments: Any) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("pictures")
 def test_the_example_of_the_agent_runs_to_its_assertion(tmp_path: Path) -> None:
     settings = {"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3}

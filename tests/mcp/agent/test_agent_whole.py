@@ -199,6 +199,7 @@ def test_ctrl_c_leaves_the_training_at_work_and_a_resumed_agent_sees_it_end(tmp_
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_cap_on_time_stops_the_training_too(tmp_path: Path) -> None:
     script = [CREATE, on_session("write_reward", source=GOOD), on_session("train_iteration", timesteps=2_000_000)]
     with ScriptedClaude(script).serving() as claude:

@@ -102,6 +102,7 @@ def test_what_cannot_train_there_is_said_before_anything_starts(tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_the_example_of_another_machine_runs_to_its_assertion(lab: Lab, tmp_path: Path) -> None:
     person = Person(tmp_path / "config", tmp_path / "runs")
     printed = subprocess.check_output(["ssh-keygen", "-lf", lab.sshd.folder / "host_key.pub"], text=True)

@@ -195,7 +195,7 @@ def episode_returns(name, seed, steps):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", [(2, 3), pytest.param((1, 2, 3), marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("seeds", [(2,), pytest.param((1, 2, 3), marks=pytest.mark.nightly)])
 def test_both_learners_learn_to_balance_a_pendulum_equally(seeds):
     returns = {name: [episode_returns(name, seed, 25_000) for seed in seeds] for name in LEARNERS}
     for runs in returns.values():

@@ -154,6 +154,9 @@ SENTENCES = {
     "InvertedDoublePendulum-v5": ("balance both poles",),
 }
 
+MANY_JOINTS = {"Ant-v5", "Humanoid-v5", "HumanoidStandup-v5"}
+"""Dear to simulate."""
+
 
 def test_every_body_has_its_sentences() -> None:
     assert set(SENTENCES) == set(catalog.known())
@@ -163,7 +166,7 @@ def test_every_body_has_its_sentences() -> None:
 @pytest.mark.parametrize(
     ("env_id", "few"),
     [
-        *((env_id, True) for env_id in SENTENCES),
+        *(pytest.param(env_id, True, marks=[pytest.mark.nightly] * (env_id in MANY_JOINTS)) for env_id in SENTENCES),
         *(pytest.param(env_id, False, marks=pytest.mark.nightly) for env_id in SENTENCES),
     ],
 )

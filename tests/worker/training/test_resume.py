@@ -144,7 +144,7 @@ def two_runs(tmp_path, cheetah, small):
     [
         ("memory and starts in the air", 1, 1, IN_THE_AIR),
         pytest.param("memory and starts in the air", 3, 1, IN_THE_AIR, marks=pytest.mark.nightly),
-        ("evaluations beside it end it early", 1, 2, ENDS_EARLY),
+        pytest.param("evaluations beside it end it early", 1, 2, ENDS_EARLY, marks=pytest.mark.nightly),
         pytest.param("evaluations beside it end it early", 2, 2, ENDS_EARLY, marks=pytest.mark.nightly),
         pytest.param("stable-baselines3", 1, 1, {"learner": "sb3"}, marks=pytest.mark.nightly),
     ],
@@ -178,7 +178,7 @@ def test_a_job_that_is_killed_with_its_supervisor_goes_on_when_it_is_submitted_a
     assert_the_same(whole, killed)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_job_whose_supervisor_is_told_to_end_loses_no_rollout(two_runs, class_reward, threads):
     whole, ended = two_runs(class_reward, total_timesteps=100 * 256)
     train(whole)

@@ -177,6 +177,7 @@ def test_more_cores_change_nothing_but_the_time(run, make_run, class_reward, mon
     ]
 
 
+@pytest.mark.nightly
 def test_memory_does_not_grow_with_the_steps(make_run, small, class_reward):
     """Two trainings in processes of their own, one ten times as long; both far past the first rollouts."""
     peaks = []
