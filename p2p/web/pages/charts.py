@@ -9,6 +9,12 @@ LEFT = 44.0
 """The same on the left, where the numbers of the axis are [px]."""
 
 
+RIGHT = 96.0
+"""The same on the right of lines, where their names are [px]."""
+NAMES_APART = 14.0
+"""Between two names at the ends of lines [px]."""
+
+
 class Spark(NamedTuple):
     """Bars of scores with a threshold, each (x, y, width, height, whether it reaches the threshold)."""
 
@@ -43,6 +49,8 @@ class Line(NamedTuple):
     end: tuple[float, float] | None
     """Where it ends; None without a value."""
     last: float | None
+    name_y: float
+    """Height of its name, which stands right of the chart; names do not cover each other."""
 
 
 class LineChart(NamedTuple):
@@ -85,7 +93,7 @@ def lines(
 
     def at(x: float, y: float) -> tuple[float, float]:
         return (
-            round(LEFT + x / right * (width - LEFT - GAP), 1),
+            round(LEFT + x / right * (width - LEFT - RIGHT), 1),
             round(height - GAP - (y - low) / (high - low) * (height - 2 * GAP), 1),
         )
 
@@ -99,8 +107,28 @@ def lines(
             end, last = at(x, y), y
             path.append(f"{'L' if pen_down else 'M'}{end[0]} {end[1]}")
             pen_down = True
-        drawn.append(Line(name, "".join(path), end, last))
-    return LineChart(tuple(drawn), low, high, right, None if threshold is None else at(0, threshold)[1])
+        drawn.append(Line(name, "".join(path), end, last, 0.0))
+    heights = _apart([None if line.end is None else line.end[1] for line in drawn], height)
+    named = tuple(line._replace(name_y=y) for line, y in zip(drawn, heights, strict=True))
+    return LineChart(named, low, high, right, None if threshold is None else at(0, threshold)[1])
+
+
+def _apart(wanted: Sequence[float | None], height: float) -> list[float]:
+    """Heights near those wanted, `NAMES_APART` from each other where there is room; None has none and gets 0.
+
+    Args:
+        wanted: Where each line ends [px].
+        height: Of the drawing [px].
+    """
+    order = sorted((y, place) for place, y in enumerate(wanted) if y is not None)
+    step = min(NAMES_APART, (height - 2 * GAP) / max(1, len(order)))
+    found = [0.0] * len(wanted)
+    above = GAP
+    for rank, (y, place) in enumerate(order):
+        lowest = height - GAP - step * (len(order) - rank - 1)
+        found[place] = round(min(max(y + 4, above + step), lowest), 1)
+        above = found[place]
+    return found
 
 
 class ScorePoint(NamedTuple):
@@ -109,6 +137,8 @@ class ScorePoint(NamedTuple):
     iteration: int
     x: float
     y: float
+    success_y: float | None
+    """Share of rollouts that met everything required; None where that was not measured."""
     low_y: float | None
     high_y: float | None
     passed: bool
@@ -124,15 +154,16 @@ class ScoreChart(NamedTuple):
 
 
 def scores(
-    found: Sequence[tuple[int, float | None, float | None, float | None, bool]],
+    found: Sequence[tuple[int, float | None, tuple[float, float, float] | None, bool]],
     threshold: float,
     width: float,
     height: float,
 ) -> ScoreChart:
-    """Scores in [0, 1] with the intervals of their success.
+    """Scores in [0, 1], and beside each the share of rollouts that met everything required, with its interval.
 
     Args:
-        found: Number, score, lower and upper end of the interval, and whether it passed, of each iteration.
+        found: Of each iteration its number, score, success (share, lower and upper end of its 95 % interval), and
+            whether it passed.
         threshold: Score needed to pass.
         width: Of the drawing [px].
         height: Of the drawing [px].
@@ -147,11 +178,10 @@ def scores(
             number,
             round(30 + step * (place + 0.5), 1),
             y_of(score),
-            None if low is None else y_of(low),
-            None if high is None else y_of(high),
+            *((None, None, None) if success is None else map(y_of, success)),
             passed,
         )
-        for place, (number, score, low, high, passed) in enumerate(found)
+        for place, (number, score, success, passed) in enumerate(found)
         if score is not None
     )
     path = "".join(f"{'L' if place else 'M'}{point.x} {point.y}" for place, point in enumerate(points))

@@ -11,8 +11,9 @@ from starlette.responses import Response
 
 from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.contracts.event_summary import EventSummary
+from p2p.contracts.lineage_tree import LineageNode
 from p2p.contracts.session import MetadataChange, SessionAnalysis, SessionView
-from p2p.contracts.training_curves import IterationCurves
+from p2p.contracts.training_curves import IterationCurves, RunCurves
 from p2p.service.models.session_models import costs, set_caps
 from p2p.service.pictures.artefacts import media, read_reward, thumbnail
 from p2p.service.progress.details import view_iteration
@@ -74,7 +75,7 @@ def session(
         session=view.session,
         tree=tree,
         score_chart=charts.scores(
-            [(n.iteration, n.score, n.success_low, n.success_high, n.verdict == "passed") for n in tree.nodes],
+            [(node.iteration, node.score, _success(node), node.verdict == "passed") for node in tree.nodes],
             view.session.pass_threshold,
             WIDTH,
             HEIGHT,
@@ -195,16 +196,29 @@ def _curves(ws: Workspace, session_id: str, number: int | None) -> IterationCurv
     return None
 
 
+def _success(node: LineageNode) -> tuple[float, float, float] | None:
+    """Share of its report rollouts that met everything required, and its 95 % interval; None without one."""
+    if node.success_rate is None or node.success_low is None or node.success_high is None:
+        return None
+    return node.success_rate, node.success_low, node.success_high
+
+
+def _name(run: RunCurves, runs: Sequence[RunCurves]) -> str:
+    """Of its line in a chart: its seed; its configuration too where there are several."""
+    several = len({one.config_id for one in runs}) > 1
+    return f"{run.config_id} {run.seed}" if several else f"seed {run.seed}"
+
+
 def _returns(found: IterationCurves | None) -> charts.LineChart | None:
     runs = found.runs if found is not None else ()
-    series = [(run.run_id, curve.steps, curve.values) for run in runs for curve in run.curves]
+    series = [(_name(run, runs), curve.steps, curve.values) for run in runs for curve in run.curves]
     return charts.lines(series, WIDTH, HEIGHT, x_high=max((run.total_timesteps for run in runs), default=0))
 
 
 def _evaluations(found: IterationCurves | None, threshold: float) -> charts.LineChart | None:
     runs = found.runs if found is not None else ()
     series = [
-        (run.run_id, [point.step for point in run.evaluations], [point.intent_score for point in run.evaluations])
+        (_name(run, runs), [point.step for point in run.evaluations], [point.intent_score for point in run.evaluations])
         for run in runs
         if run.evaluations
     ]

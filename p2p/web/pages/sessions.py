@@ -1,5 +1,6 @@
 """The list of sessions, and what is done from it."""
 
+from enum import StrEnum
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -7,11 +8,12 @@ from fastapi import APIRouter, Form, Query, Request
 from pydantic import field_validator
 from starlette.responses import Response
 
+from p2p.contracts.errors import Busy, InvalidInput, P2PError
 from p2p.contracts.session import MetadataChange
 from p2p.contracts.session_line import SessionLine, SessionQuery
-from p2p.service.pictures.artefacts import thumbnail
+from p2p.service.pictures.artefacts import media, thumbnail
 from p2p.service.progress.session_lines import session_filters, session_lines
-from p2p.service.sessions.keeping import edit_session
+from p2p.service.sessions.keeping import delete_session, edit_session
 from p2p.service.workspace import Workspace
 from p2p.web.arguments import SessionId, Ws
 from p2p.web.files import version_of
@@ -51,7 +53,7 @@ def sessions(ws: Ws, request: Request, query: Annotated[FilledIn, Query()]) -> R
         command=_command(query),
         query=query,
         listed=listed,
-        rows=[(line, _picture(ws, line)) for line in listed.lines],
+        rows=[(line, _picture(ws, line), _video(ws, line)) for line in listed.lines],
         filters=session_filters(ws),
         first_page=Address(f"/e2e?{urlencode(asked)}"),
         next_page=Address(f"/e2e?{urlencode({**asked, 'cursor': listed.next or ''})}"),
@@ -63,6 +65,50 @@ def star(ws: Ws, session_id: SessionId, starred: Annotated[bool, Form()], back: 
     """Give a session a star, or take it."""
     edit_session(ws, session_id, MetadataChange(starred=starred))
     return back_to(own(back))
+
+
+class Action(StrEnum):
+    """What can be done with several sessions at once."""
+
+    STAR = "star"
+    UNSTAR = "unstar"
+    TAG = "tag"
+    TRASH = "trash"
+
+
+@router.post("/e2e/selected")
+def selected(
+    ws: Ws,
+    action: Annotated[Action, Form()],
+    session: Annotated[list[str], Form(max_length=100)] = [],  # noqa: B006 - FastAPI copies it
+    tag: Annotated[str, Form(max_length=64)] = "",
+    back: Back = "/e2e",
+) -> Response:
+    """Do the same with several sessions; those that refuse are named, and the others done."""
+    if not session:
+        raise InvalidInput("No session is selected.")
+    if action is Action.TAG and not tag.strip():
+        raise InvalidInput("Say which tag to add.")
+    refused = []
+    for name in session:
+        try:
+            _do(ws, name, action, tag.strip())
+        except P2PError as error:
+            refused.append(error)
+    if refused:
+        kind = Busy if any(isinstance(error, Busy) for error in refused) else InvalidInput
+        done = len(session) - len(refused)
+        raise kind("\n".join([f"Done with {done} of {len(session)}.", *map(str, refused)]))
+    return back_to(own(back))
+
+
+def _do(ws: Workspace, name: str, action: Action, tag: str) -> None:
+    if action is Action.TRASH:
+        delete_session(ws, name)
+    elif action is Action.TAG:
+        edit_session(ws, name, MetadataChange(add_tags=(tag,)))
+    else:
+        edit_session(ws, name, MetadataChange(starred=action is Action.STAR))
 
 
 def own(address: str) -> str:
@@ -83,3 +129,15 @@ def _picture(ws: Workspace, line: SessionLine) -> Address | None:
         return None
     address = f"/api/sessions/{line.session_id}/iterations/{line.best}/pictures/{found.name}"
     return Address(f"{address}?{urlencode({'v': version_of(found)})}")
+
+
+def _video(ws: Workspace, line: SessionLine) -> Address | None:
+    """What plays while a pointer is on its picture: the median judged rollout."""
+    if line.best is None:
+        return None
+    there = media(ws, line.session_id, line.best, "videos")
+    name = next((name for name in there if "median" in name), None)
+    if name is None:
+        return None
+    address = f"/api/sessions/{line.session_id}/iterations/{line.best}/videos/{name}"
+    return Address(f"{address}?{urlencode({'v': version_of(there[name])})}")

@@ -3,15 +3,18 @@
 import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Criterion, needed
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.judgment import CriterionScore
+from p2p.contracts.preference import ComparedPolicy, Side
 from p2p.contracts.recording import RolloutLabel
 from p2p.contracts.session import SessionView
+from p2p.service.judging.labelling import label_rollout
+from p2p.service.judging.preferring import person_prefers
 from p2p.service.pictures.artefacts import read_reward
 from p2p.service.progress.comparing import compare_iterations
 from p2p.service.progress.details import view_iteration
@@ -22,7 +25,8 @@ from p2p.service.progress.session_view import view_session
 from p2p.service.progress.word_diff import reward_diff
 from p2p.web.arguments import Number, SessionId, Ws, number_of
 from p2p.web.pages.clips import MOST, chosen, clips_of
-from p2p.web.pages.rendering import PageRoute, command, page
+from p2p.web.pages.labelling import RUBRIC
+from p2p.web.pages.rendering import PageRoute, back_to, command, page
 from p2p.web.pages.reward_text import formula, highlighted
 from p2p.web.pages.strips import HEIGHT, WIDTH, strip
 from p2p.web.sharing import SHARED
@@ -59,6 +63,8 @@ def workbench(
         shown=shown,
         most=MOST,
         marks=_json(feature_marks(session.criteria)),
+        rubric=RUBRIC,
+        reported=[clip.label for clip in clips if clip.checkpoint is None] if view.judgment is not None else (),
         needed=_needed,
         plain_criterion=_unjudged,
         criteria=_criteria(session, view),
@@ -72,10 +78,19 @@ def workbench(
 
 @router.get("/e2e/{session_id}/compare", openapi_extra=SHARED)
 def compare_by_query(
-    request: Request, session_id: SessionId, a: Annotated[int, Query(ge=1)], b: Annotated[int, Query(ge=1)]
+    request: Request,
+    session_id: SessionId,
+    a: Annotated[int | None, Query(ge=1)] = None,
+    b: Annotated[int | None, Query(ge=1)] = None,
+    of: Annotated[list[int], Query(max_length=100)] = [],  # noqa: B006 - FastAPI copies it
 ) -> RedirectResponse:
-    """The page that compares two iterations, by an address that names them in its query."""
-    rest = "&".join(part for part in request.url.query.split("&") if part.partition("=")[0] not in ("a", "b"))
+    """The page that compares two iterations, by an address that names them in its query: `a` and `b`, or two `of`."""
+    if a is None or b is None:
+        if len(of) != 2:
+            raise InvalidInput(f"Select two iterations to compare them; {len(of)} are selected.")
+        a, b = sorted(of)
+    named = ("a", "b", "of")
+    rest = "&".join(part for part in request.url.query.split("&") if part.partition("=")[0] not in named)
     return RedirectResponse(f"/e2e/{session_id}/compare/{a}/{b}{'?' if rest else ''}{rest}", 303)
 
 
@@ -107,6 +122,7 @@ def compare(
         views=views,
         clips=clips,
         shown=chosen(clips, pair, ()),
+        label=wanted,
         marks=_json(feature_marks(session.criteria)),
         needed=_needed,
         criteria=[_criteria(session, view) for view in views],
@@ -114,6 +130,38 @@ def compare(
         diff=reward_diff(ws, session_id, number, other),
         hyperparameters=hyperparameter_pairs(views[0].config, views[1].config),
     )
+
+
+@router.post("/e2e/{session_id}/compare/{iteration_id}/{other_id}", response_class=Response)
+def prefer(
+    ws: Ws,
+    session_id: SessionId,
+    number: Number,
+    other_id: str,
+    better: Annotated[Side, Form()],
+    reason: Annotated[str, Form(min_length=1, max_length=1000)],
+    label: Annotated[RolloutLabel, Form()] = RolloutLabel.MEDIAN,
+) -> Response:
+    """Keep which of the two a person finds better, who has watched their videos; no verdict changes."""
+    other = number_of(other_id)
+    pair = (ComparedPolicy(iteration=number), ComparedPolicy(iteration=other))
+    person_prefers(ws, session_id, pair, better, reason, label)
+    return back_to(f"/e2e/{session_id}/compare/{number}/{other}?label={label}")
+
+
+@router.post("/e2e/{session_id}/iterations/{iteration_id}/label", response_class=Response)
+def score(
+    ws: Ws,
+    session_id: SessionId,
+    number: Number,
+    value: Annotated[float, Form(alias="score", ge=0, le=1)],
+    annotator: Annotated[str, Form(min_length=1, max_length=100)],
+    rollout: Annotated[RolloutLabel, Form()],
+    comment: Annotated[str, Form(max_length=1000)] = "",
+) -> Response:
+    """Keep a person's score of a report rollout; no verdict changes."""
+    label_rollout(ws, session_id, value, annotator, rollout=rollout, iteration=number, comment=comment)
+    return back_to(f"/e2e/{session_id}/iterations/{number}?label={rollout}")
 
 
 def _criteria(session: SessionView, view: IterationView) -> list[dict[str, Any]]:

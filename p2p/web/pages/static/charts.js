@@ -3,6 +3,7 @@
 import { colour, faint, onTheme, series } from "./colours.js";
 
 const AXIS_PX = 48;
+const END_PX = 64; // right of curves, where their names are
 const GROUND_SHARE = 0.1; // of the range, left free above and below
 const FONT = "12px system-ui, sans-serif";
 const NO_POINTS = { show: false };
@@ -235,13 +236,15 @@ export function criterionChart(host, criterion, runs, best) {
   const besides = judged ? [judged.low ?? judged.value, judged.high ?? judged.value] : [];
   const options = {
     legend: { show: false },
+    padding: [null, END_PX, null, null],
     scales: { x: { time: false }, y: { range: rangeWith(...levels, ...besides) } },
     axes: [axis({ size: 22, values: steps, space: 60 }), axis({ size: AXIS_PX, space: 24 })],
     cursor: { show: false },
     series: [{}, ...runs.map((run, i) => runSeries(run, configs[i], run.run_id === best))],
     hooks: {
       drawClear: [(chart) => drawMargin(chart, criterion)],
-      draw: [(chart) => drawThreshold(chart, criterion), (chart) => judged && drawInterval(chart, judged)],
+      draw: [(chart) => drawThreshold(chart, criterion), (chart) => judged && drawInterval(chart, judged),
+        (chart) => drawEnds(chart, runs.map((run) => `seed ${run.seed}`))],
     },
   };
   return chartIn(host, options, data);
@@ -256,6 +259,8 @@ export function trainingChart(host, runs, best, name) {
   const { data, configs } = table(runs, points);
   const options = {
     scales: { x: { time: false } },
+    padding: [null, END_PX, null, null],
+    hooks: { draw: [(chart) => drawEnds(chart, runs.map((run) => `seed ${run.seed}`))] },
     axes: [axis({ size: 26, values: steps, space: 70 }), axis({ size: AXIS_PX })],
     cursor: { y: false, drag: { x: false, y: false } },
     series: [
@@ -391,6 +396,31 @@ function drawInterval(chart, { value, low, high, step }) {
   pen.beginPath();
   pen.arc(x, chart.valToPos(value, "y", true), 3 * uPlot.pxRatio, 0, 2 * Math.PI);
   pen.fill();
+  pen.restore();
+}
+
+/** The name of each curve right of its end, in its colour; names do not cover each other. */
+function drawEnds(chart, names) {
+  const { ctx: pen, bbox } = chart;
+  const height = 12 * uPlot.pxRatio;
+  const ends = names.map((name, i) => {
+    const values = chart.data[i + 1];
+    const row = values.findLastIndex((value) => value !== null && value !== undefined);
+    return row < 0 ? null : { name, i, y: chart.valToPos(values[row], "y", true) };
+  });
+  const order = ends.filter((end) => end !== null).toSorted((a, b) => a.y - b.y);
+  let above = bbox.top - height;
+  order.forEach((end, rank) => {
+    const lowest = bbox.top + bbox.height + height / 3 - height * 1.1 * (order.length - rank - 1);
+    end.at = above = Math.max(Math.min(end.y + height / 3, lowest), above + height * 1.1);
+  });
+  pen.save();
+  pen.font = `${height}px system-ui, sans-serif`;
+  pen.textAlign = "left";
+  for (const { name, i, at } of order) {
+    pen.fillStyle = chart.series[i + 1].stroke();
+    pen.fillText(name, bbox.left + bbox.width + height / 2, at);
+  }
   pen.restore();
 }
 

@@ -21,6 +21,7 @@ function press(key) {
   waitsForTab = key === "g" ? performance.now() : 0;
   if (key === "j" || key === "k") return move(key === "j" ? 1 : -1);
   if (key === "x") return document.querySelector("[data-rows] > .here input[type=checkbox]")?.click();
+  if (key === "c") return document.querySelector("[data-compare]")?.click();
   if (key === "?") return document.querySelector("#help").showModal();
   if (key === "n") return document.querySelector('a[href="/e2e/new"]')?.click();
   const field = { "/": "[data-search]", s: "[data-steer]" }[key];
@@ -34,7 +35,7 @@ export function bindKeys() {
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    if ("jkgxnsebmt?/".includes(event.key)) {
+    if ("jkgxcnsebmt?/".includes(event.key)) {
       if (event.key === "/" || event.key === "s") event.preventDefault();
       press(event.key);
     }

@@ -9,7 +9,8 @@ let asked = null;
 let again = false;
 
 const callbacks = {
-  beforeAttributeUpdated: (name, node) => !(name === "open" && node.matches("details, dialog")),
+  beforeAttributeUpdated: (name, node) =>
+    !(name === "open" && node.matches("details, dialog")) && !(name === "checked" && node.matches("[data-select]")),
   beforeNodeMorphed: (old) => !(old instanceof Element && old.hasAttribute("data-keep")),
 };
 

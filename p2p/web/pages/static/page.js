@@ -1,6 +1,8 @@
 // What every page has: theme, keys, live updates. Without it, pages are read and forms are sent as usual.
 import { goLive, morph } from "./live.js";
 import { bindKeys } from "./keys.js";
+import { playOnHover } from "./hover.js";
+import { followLog } from "./log.js";
 import { showWhileWriting } from "./preview.js";
 
 const year = 31536000;
@@ -26,4 +28,6 @@ function offerOther(theme) {
 if (!document.documentElement.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches) offerOther("dark");
 bindKeys();
 goLive();
+playOnHover();
+followLog();
 showWhileWriting(morph);

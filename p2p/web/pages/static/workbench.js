@@ -5,6 +5,8 @@ import { Clock } from "./clock.js";
 import { Figure } from "./figure.js";
 
 const JUMP_ROWS = 10;
+const REPORTED = ["median", "p10", "p90"]; // rollouts that can be scored
+const ANNOTATOR = "p2p_annotator";
 const TEXT_FIELDS = "input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]";
 
 const root = document.querySelector("[data-workbench]");
@@ -226,9 +228,41 @@ function onKey(event) {
     "[": () => follow("prev"),
     "]": () => follow("next"),
   };
-  const action = actions[event.key];
+  const action = actions[event.key] ?? choice(event.key);
   if (!action || (event.key.startsWith("Arrow") && target.closest?.("input[type=radio]"))) return;
   if (action() !== false) event.preventDefault();
+}
+
+/** A key of a form that says what somebody thinks: the score of a rollout, or which of two is better. */
+function choice(key) {
+  const radio = root.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (!radio) return null;
+  return () => {
+    const { form } = radio;
+    if (form.elements.rollout && REPORTED.includes(slots[0]?.key)) form.elements.rollout.value = slots[0].key;
+    radio.checked = true;
+    if (form.reportValidity() && form.matches("[data-score-form]")) form.requestSubmit();
+    else form.querySelector("input:invalid, input[name=reason]")?.focus();
+  };
+}
+
+/** Scores are sent without leaving the page, and whose they are is remembered by this browser. */
+function sendScores() {
+  const form = root.querySelector("[data-score-form]");
+  if (!form) return;
+  form.elements.annotator.value ||= localStorage.getItem(ANNOTATOR) ?? "";
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const { annotator, rollout, score } = Object.fromEntries(new FormData(form));
+    const said = form.querySelector("[data-said]");
+    const answer = await fetch(`/api/sessions/${root.dataset.session}/labels`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ annotator, rollout, score: Number(score), iteration: Number(root.dataset.iteration) }),
+    });
+    localStorage.setItem(ANNOTATOR, annotator);
+    said.textContent = answer.ok ? `✓ ${rollout} saved: ${score}` : `! ${(await answer.json()).detail}`;
+  });
 }
 
 function follow(relation) {
@@ -333,6 +367,7 @@ function drawTraining(details) {
 // ---- begin --------------------------------------------------------------------------------------------------------
 
 document.addEventListener("keydown", onKey);
+sendScores();
 document.querySelectorAll("details[data-training]").forEach(drawTraining);
 const begun = [drawCriteria()];
 if (document.querySelector("[data-clips]")) {
