@@ -25,6 +25,20 @@ class MeasureRequest(Contract):
     """Directories of the jobs measured at the same time: none begins before all are warm."""
 
 
+class ArithmeticRate(Contract):
+    """How fast the updates of a training compute, and what one core can do, on one thread [GFLOP/s]."""
+
+    update_gflops: float
+    """Of whole updates: the operations of their matrix products, over all of their time."""
+    sgemm_gflops: float
+    """Of a bare matrix product of the size that a minibatch has, timed in turns with the updates."""
+
+    @property
+    def share(self) -> float:
+        """The one over the other."""
+        return self.update_gflops / self.sgemm_gflops
+
+
 class SpeedMeasurement(Contract):
     """What was found (`result.json`)."""
 
@@ -44,6 +58,9 @@ class SpeedMeasurement(Contract):
     measured."""
     in_process_rollout_s: float | None = None
     """The same with the reward in the trainer's own process [s]."""
+
+    arithmetic: ArithmeticRate | None = None
+    """Measured after the training, on a core of its own; None for other subjects."""
 
     @property
     def steps_per_second(self) -> float:
@@ -84,6 +101,10 @@ class ThroughputRow(Contract):
     """[steps/s]."""
     physics_share: Spread
     """Ours over the physics of the same repetition, in [0, 1]."""
+    update_gflops: Spread | None = None
+    """Of our updates, each core by itself [GFLOP/s]; None where none was measured."""
+    sgemm_share: Spread | None = None
+    """That over a bare matrix product's of the same job, in [0, 1]."""
     ready_s: float
     """Largest of our trainings: from the start of a process to its first environment step."""
     peak_memory_mb: int

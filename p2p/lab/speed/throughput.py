@@ -205,6 +205,7 @@ def row(
     speeds = {subject: tuple(speed(repetition[subject]) for repetition in repetitions) for subject in SUBJECTS}
     jobs = {subject: [job for repetition in repetitions for job in repetition[subject]] for subject in SUBJECTS}
     ratios = tuple(ours / theirs for ours, theirs in zip(speeds["ours"], speeds["baseline"], strict=True))
+    rates = [job.arithmetic for job in jobs["ours"] if job.arithmetic is not None]
     shares = tuple(ours / most for ours, most in zip(speeds["ours"], speeds["physics"], strict=True))
     return ThroughputRow(
         case=case.name,
@@ -216,6 +217,8 @@ def row(
         ratio=Spread.of(ratios),
         physics=Spread.of(speeds["physics"]),
         physics_share=Spread.of(shares),
+        update_gflops=Spread.of(tuple(rate.update_gflops for rate in rates)) if rates else None,
+        sgemm_share=Spread.of(tuple(rate.share for rate in rates)) if rates else None,
         ready_s=max(job.ready_s for job in jobs["ours"]),
         peak_memory_mb=max(job.peak_memory_mb for job in jobs["ours"]),
         baseline_ready_s=max(job.ready_s for job in jobs["baseline"]),

@@ -5,6 +5,7 @@ from p2p.lab.speed.throughput import COMPARED
 
 COLUMNS = (
     *("case", "net", "ours, steps/s", "baseline, steps/s", "ratio", "physics alone, steps/s", "share of it"),
+    *("update, GFLOP/s", "share of sgemm's"),
     *("reward", "ready", "peak memory", "baseline ready", "its peak memory"),
 )
 
@@ -22,6 +23,8 @@ def table(report: ThroughputReport) -> str:
             _spread(row.ratio, ".1f"),
             _spread(row.physics, ",.0f"),
             _spread(row.physics_share, ".0%"),
+            _spread(row.update_gflops, ".0f") if row.update_gflops else "–",
+            _spread(row.sgemm_share, ".0%") if row.sgemm_share else "–",
             row.method or "–",
             f"{row.ready_s:.1f} s",
             f"{row.peak_memory_mb} MB",
@@ -49,6 +52,8 @@ def legend(report: ThroughputReport) -> str:
         f"Median [smallest, largest] of {len(first.repetitions)} interleaved repetitions of {report.seconds:g} s; "
         f"{report.parallel} at the same time, one thread each, their steps/s added up. Ratios and shares are those "
         "within a repetition. Peak memory is of all processes of a job together: with ours, the reward's too. "
+        "An update's GFLOP/s are the operations of its matrix products over all of its time, held against a bare "
+        "matrix product of the size that a minibatch has (sgemm), in turns on the same core. "
         "Baseline: stable-baselines3's PPO with VecNormalize on Gymnasium's DummyVecEnv, "
         f"the same reward in a wrapper that is called at every step. {what}"
     )

@@ -13,9 +13,11 @@ from p2p.envs import catalog
 from p2p.lab.contracts.measurement import MeasureRequest
 from p2p.lab.records import MeasurementRecord
 from p2p.lab.worker.speed import stopwatch as stopwatches
+from p2p.lab.worker.speed.arithmetic import arithmetic_rate, update_operations
 from p2p.lab.worker.speed.baseline import make_environment
 from p2p.lab.worker.speed.job import measure
 from p2p.lab.worker.speed.stopwatch import WARM_UP_LAPS, Stopwatch, stopwatch
+from p2p.worker.learners.ppo import ActorCritic
 from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.training.process import age_s
 
@@ -119,3 +121,28 @@ def test_our_training_loads_neither_torch_nor_what_opens_windows(tmp_path):
     words = [sys.executable, "-c", code, "measure", str(record.path)]
     assert subprocess.run(words, env=os.environ, check=False).returncode == 0
     assert record.read_result() is not None
+
+
+def test_an_updates_operations_are_those_of_its_matrix_products(monkeypatch):
+    counted = []
+    real = np.matmul
+
+    def counting(left, right, **kwargs):
+        counted.append(2 * left.size * right.shape[-1] if min(left.ndim, right.ndim) > 1 else 0)
+        return real(left, right, **kwargs)
+
+    network = ActorCritic(5, 3, (16, 24), "relu", np.random.default_rng(1), 0.0)
+    buffers = network.activations(32)
+    monkeypatch.setattr(np, "matmul", counting)
+    observations = np.ones((32, 6), np.float32)
+    network.forward(observations, buffers)
+    network.backward(observations, buffers)
+    extra = 2 * 32 * (2 * 2 * 16 + 3 * 24 * 4)  # the biases among the first weights, and the zero half of the head
+    assert sum(counted) == update_operations(32, 5, 3, (16, 24)) + extra
+
+
+def test_an_update_is_timed_against_a_product():
+    config = TrainConfig(n_envs=4, n_steps=64, batch_size=64, n_epochs=2, net_arch=(64, 64))
+    rate = arithmetic_rate(config, 17, 6)
+    assert 0.01 < rate.share < 1.5
+    assert arithmetic_rate(config.model_copy(update={"net_arch": ()}), 17, 6) is None
