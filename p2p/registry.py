@@ -29,6 +29,10 @@ PROVIDERS: dict[str, str] = {
     "vllm": "p2p.inference.providers.openai:VllmModel",
     "ollama": "p2p.inference.providers.openai:OllamaModel",
 }
+LOGGERS: dict[str, str] = {
+    "tensorboard": "p2p.loggers.tensorboard:TensorBoardLog",
+    "wandb": "p2p.loggers.wandb:WandbLog",
+}
 
 _EXTRA_OF = {
     **dict.fromkeys(("numpy", "mujoco", "gymnasium"), "train"),
@@ -39,6 +43,8 @@ _EXTRA_OF = {
     "openai": "openai",
     "paramiko": "ssh",
     "kubernetes": "k8s",
+    "tensorboard": "tensorboard",
+    "wandb": "wandb",
 }
 
 

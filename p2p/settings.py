@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError
 from p2p import config_file
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.loggers import Loggers
 
 API_KEYS = ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY")
 """Variables that hold keys; their values are never written or shown."""
@@ -42,6 +43,8 @@ class Settings(Contract):
     """How long one answer of a model is waited for, all attempts together [s] (`P2P_MODEL_PATIENCE_S`)."""
     model_silence_s: float = Field(default=120.0, gt=0)
     """A model that says nothing for so long is asked again [s] (`P2P_MODEL_SILENCE_S`)."""
+    log: Loggers = ()
+    """Loggers of sessions that name none, such as tensorboard,wandb (`P2P_LOG`)."""
     agent_model: str = "claude-opus-5-5"
     """Model of `p2p agent` (`P2P_AGENT_MODEL`)."""
 

@@ -30,7 +30,16 @@ from p2p.cli.model_options import (
 )
 from p2p.cli.options import AsJson, Assignments, BackendName, Detach, RunsDir, SuiteRunName, examples, open_workspace
 from p2p.cli.output import Output
-from p2p.cli.session_options import USUAL, Configs, Iterations, PriorityOption, StopWhenClear, option
+from p2p.cli.session_options import (
+    USUAL,
+    Configs,
+    Iterations,
+    LogOption,
+    PriorityOption,
+    StopWhenClear,
+    loggers,
+    option,
+)
 from p2p.cli.tables import table
 from p2p.contracts.errors import INTERRUPTED, NOT_PASSED, InvalidInput
 from p2p.contracts.numbers import duration
@@ -126,6 +135,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     assignments: Assignments = None,
     stop_when_clear: StopWhenClear = USUAL.stop_when_clear,
     priority: PriorityOption = None,
+    log: LogOption = None,
     backend: BackendName = None,
     erratum: Erratum = False,
     detach: Detach = False,
@@ -145,6 +155,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         config=read_config(None, assignments or (), None),
         stop_when_clear=stop_when_clear,
         priority=priority or USUAL.priority,
+        log=loggers(log) or ws.settings.log,
     )
     asked = new_suite_run(
         name=name,

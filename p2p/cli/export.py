@@ -12,21 +12,26 @@ from p2p.cli.completion import complete_format
 from p2p.cli.formats import short_path
 from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
+from p2p.cli.session_options import loggers
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import number
+from p2p.contracts.loggers import LoggerName
 from p2p.contracts.work import Export, ExportFormat, NewExport
+from p2p.service.logs.writing import write_logs
 from p2p.service.progress.listing import find_session
 from p2p.service.sessions.export import export_policy
+from p2p.service.workspace import Workspace
 
 EXPORT_EXAMPLES = examples(
     "p2p export --format sb3",
     "p2p export latest --format onnx --format torchscript --output my-policy",
+    "p2p export latest --log tensorboard",
     "p2p export 1a2b3c4d --format onnx --iteration 2 --run baseline_seed_10 --checkpoint 300000 --json",
 )
 
 Formats = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--format",
         metavar="|".join(ExportFormat),
@@ -40,6 +45,10 @@ RunName = Annotated[
 Checkpoint = Annotated[
     int | None, typer.Option(min=0, metavar="STEP", help="Its checkpoint.", show_default="the best of the run")
 ]
+ExportLog = Annotated[
+    list[str] | None,
+    typer.Option("--log", metavar="|".join(LoggerName), help="Write its records for this logger, as far as they miss."),
+]
 OutputDir = Annotated[
     Path | None,
     typer.Option("--output", metavar="DIR", help="Output folder.", show_default="a new one in the session"),
@@ -51,8 +60,9 @@ License = Annotated[
 
 
 def export(  # noqa: PLR0913  typer reads one parameter per option
-    formats: Formats,
+    formats: Formats = None,
     session: SessionName = "latest",
+    log: ExportLog = None,
     iteration: Iteration = None,
     run: RunName = None,
     checkpoint: Checkpoint = None,
@@ -64,13 +74,19 @@ def export(  # noqa: PLR0913  typer reads one parameter per option
 ) -> None:
     """Write a trained policy for stable-baselines3, ONNX or TorchScript, with a model card and a replay.
 
-    Each file is checked against the policy on recorded observations before it is handed out.
+    Each file is checked against the policy on recorded observations before it is handed out. With --log, what the
+    session recorded is written for TensorBoard or Weights & Biases.
     """
     ws = open_workspace(runs_dir)
     output = Output(as_json)
-    names = [name.strip() for word in formats for name in word.split(",") if name.strip()]
+    if log:
+        _write_logs(ws, output, find_session(ws, session), log)
+        if not formats:
+            return
+    names = [name.strip() for word in formats or () for name in word.split(",") if name.strip()]
     if not names:
-        raise InvalidInput(f"--format is empty: expected {', '.join(ExportFormat)}, or several of them.")
+        wrong = "--format is empty" if formats else "Nothing to export"
+        raise InvalidInput(f"{wrong}: expected --format with {', '.join(ExportFormat)}, or several of them.")
     for name in names:
         if name not in list(ExportFormat):
             raise UnknownName("format", name, map(str, ExportFormat))
@@ -86,6 +102,15 @@ def export(  # noqa: PLR0913  typer reads one parameter per option
     )
     made = export_policy(ws, find_session(ws, session), request)
     output.result(made, *exported(made))
+
+
+def _write_logs(ws: Workspace, output: Output, session_id: str, words: list[str]) -> None:
+    names = loggers(words)
+    rows = write_logs(ws, session_id, names)
+    where = short_path(ws.runs.path / session_id)
+    lines = [f"Wrote {rows:,} rows of {session_id} for {' and '.join(names)}."]
+    lines += [f"  to see them: tensorboard --logdir {where}"] * (LoggerName.TENSORBOARD in names)
+    output.result({"session_id": session_id, "log": [str(name) for name in names], "rows": rows}, *lines)
 
 
 def exported(made: Export) -> list[RenderableType]:

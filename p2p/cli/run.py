@@ -44,6 +44,7 @@ from p2p.cli.session_options import (
     USUAL,
     Configs,
     Iterations,
+    LogOption,
     PassThreshold,
     PriorityOption,
     RewardOnly,
@@ -51,6 +52,7 @@ from p2p.cli.session_options import (
     Seed,
     Seeds,
     StopWhenClear,
+    loggers,
 )
 from p2p.cli.verdict import ending
 from p2p.contracts.errors import (
@@ -125,6 +127,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     price: PriceOption = None,
     cap: CapOption = None,
     priority: PriorityOption = None,
+    log: LogOption = None,
     backend: BackendName = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
     dry_run: DryRun = False,
@@ -154,6 +157,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         config=fields,
         stop_when_clear=stop_when_clear,
         priority=priority or USUAL.priority,
+        log=loggers(log),
     )
     preview = lifecycle.preview(ws, request)
     if dry_run:
@@ -176,6 +180,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     pass_threshold: PassThreshold = USUAL.pass_threshold,
     rollouts: Rollouts = USUAL.n_report_rollouts,
     priority: PriorityOption = None,
+    log: LogOption = None,
     backend: BackendName = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
     detach: Detach = False,
@@ -197,6 +202,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
         config=fields,
         stop_when_clear=stop_when_clear,
         priority=priority or USUAL.priority,
+        log=loggers(log),
         author="given",
     )
     ws = open_workspace(runs_dir, backend, allow_weak_sandbox)

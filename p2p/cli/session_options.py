@@ -7,6 +7,8 @@ from pydantic import BaseModel
 
 from p2p.cli.options import JUDGING, TRAINING
 from p2p.contracts.docstrings import description_of
+from p2p.contracts.errors import UnknownName
+from p2p.contracts.loggers import LoggerName
 from p2p.contracts.session import NewSession, Priority
 
 USUAL = NewSession()
@@ -55,3 +57,28 @@ PriorityOption = Annotated[
         rich_help_panel=TRAINING,
     ),
 ]
+LogOption = Annotated[
+    list[str] | None,
+    option(
+        NewSession,
+        "log",
+        "--log",
+        metavar="|".join(LoggerName),
+        help="Also show it elsewhere while it trains; for several, repeat it or separate them by commas.",
+        show_default="P2P_LOG, or nowhere",
+        rich_help_panel=TRAINING,
+    ),
+]
+
+
+def loggers(words: list[str] | None) -> tuple[LoggerName, ...]:
+    """Names of loggers as they were typed.
+
+    Raises:
+        UnknownName: there is no such logger.
+    """
+    names = [name.strip() for word in words or () for name in word.split(",") if name.strip()]
+    for name in names:
+        if name not in list(LoggerName):
+            raise UnknownName("logger", name, map(str, LoggerName))
+    return tuple(LoggerName(name) for name in dict.fromkeys(names))

@@ -1,5 +1,6 @@
 """Protocols of replaceable parts."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -8,6 +9,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent, Understanding
 from p2p.contracts.job import Capabilities, Capacity, JobSpec, JobStatus
 from p2p.contracts.judgment import Judgment
+from p2p.contracts.log_rows import LogRow
 from p2p.contracts.reward import CandidatePlace, Revision, RewardDraft, RewardReport, TermStatistics
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.training_plan import EarlyStop
@@ -121,6 +123,30 @@ class CandidateAuthor(Protocol):
 
     def write_candidate(self, intent: Intent, env: EnvSpec, place: CandidatePlace) -> RewardDraft:
         """Write one of several rewards, unlike the others."""
+        ...
+
+
+class RunLog(Protocol):
+    """Log of one run or session; made of a `LogTarget`, it reads what an earlier process wrote."""
+
+    def marks(self, stream: str) -> Sequence[int]:
+        """Marks of the rows of a stream that are written, oldest first."""
+        ...
+
+    def write(self, row: LogRow) -> None:
+        """Append one row, whole or not at all."""
+        ...
+
+    def flush(self) -> None:
+        """Have others see what is written."""
+        ...
+
+    def close(self) -> None:
+        """Wait until everything is written."""
+        ...
+
+    def restart(self) -> None:
+        """Drop all rows, where they can be taken back."""
         ...
 
 

@@ -10,6 +10,7 @@ from p2p.contracts.extension import Extension
 from p2p.contracts.intent import Criterion
 from p2p.contracts.job import JobState, Waiting
 from p2p.contracts.judgment import Judgment, Verdict
+from p2p.contracts.loggers import Loggers
 from p2p.contracts.metadata import EntityMetadata
 from p2p.contracts.reward_rules import MAX_CANDIDATES
 from p2p.contracts.spending import Caps, Effort, Price
@@ -159,6 +160,8 @@ class NewSession(Contract):
     effort: Effort = Field(default="medium", description="How hard the models think.")
     price: Price | None = None
     """Of a `model` that the price table does not know."""
+    log: Loggers = Field(default=(), description="Loggers that show it elsewhere while it trains: tensorboard, wandb.")
+    """Empty takes those of `P2P_LOG`."""
     caps: Caps = Caps()
     """What models and trainings may take at most."""
 

@@ -29,6 +29,12 @@ TRANSCRIPT = "transcript.jsonl"
 FILM = "film"
 """Job directory of the videos of all checkpoints, made after the verdict."""
 
+LOGGING = "logging"
+"""Job directory of the process that keeps the logs for other programs."""
+LOGGING_LOCK = "logging.lock"
+LOG_REQUEST = "asked"
+"""In it: changed by whoever has something to be logged."""
+
 # an iteration
 REWARD_FN = "reward_fn.py"
 DRAFT = "draft.json"

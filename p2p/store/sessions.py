@@ -65,6 +65,9 @@ class SessionRecord:
     """Job directory of the driver."""
     film_dir = in_directory(layout.FILM)
     """Job directory of the videos of all checkpoints, made after the verdict."""
+    logging_dir = in_directory(layout.LOGGING)
+    """Job directory of the process that keeps the logs for other programs."""
+    log_request_path = in_directory(f"{layout.LOGGING}/{layout.LOG_REQUEST}")
     known_motions_dir = in_directory(layout.KNOWN_MOTIONS)
     """Job directory of the known motions for trials of judge functions."""
     exports_dir = in_directory("export")
@@ -82,6 +85,10 @@ class SessionRecord:
     def settling(self) -> AbstractContextManager[None]:
         """Lock under which criteria are written once."""
         return files.exclusive(self.path / layout.CRITERIA_LOCK, locks.STEP_PATIENCE_S)
+
+    def starting_logs(self) -> AbstractContextManager[None]:
+        """Lock under which the process that keeps the logs is started."""
+        return files.exclusive(self.path / layout.LOGGING_LOCK)
 
     @property
     def exists(self) -> bool:

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 HEAVY = {"numpy", "torch", "mujoco", "gymnasium", "stable_baselines3", "matplotlib", "paramiko", "jinja2"}
+HEAVY |= {"tensorboard", "wandb", "google"}
 LOAD_ALL = """
 import importlib, pkgutil, sys
 package = importlib.import_module(sys.argv[1])

@@ -1,12 +1,13 @@
 """Required packages, as p2p's own metadata names them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 
 from p2p import DISTRIBUTION
 from p2p.contracts.errors import MissingExtra
+from p2p.contracts.loggers import LoggerName
 from p2p.contracts.node import CheckLevel, SetupCheck
 
 EXTRA = "train"
@@ -16,6 +17,8 @@ MODULES = ("numpy", "mujoco", "gymnasium")
 OPTIONAL = {
     "sb3": "only the learner sb3 and the export formats sb3 and torchscript need it",
     "onnx": "only the export format onnx needs it",
+    "tensorboard": "only logs for TensorBoard need it",
+    "wandb": "only logs for Weights & Biases need it",
 }
 """Extra that some commands need -> which."""
 LEARNER_MODULES = {"sb3": ("torch", "stable_baselines3")}
@@ -41,6 +44,17 @@ def require_learner(name: str) -> None:
     for module in LEARNER_MODULES.get(name, ()):
         if find_spec(module) is None:
             raise MissingExtra(module, name)
+
+
+def require_loggers(names: Iterable[LoggerName]) -> None:
+    """Refuse a logger whose package is not installed.
+
+    Raises:
+        MissingExtra: with the line that installs it.
+    """
+    for name in names:
+        if find_spec(name) is None:
+            raise MissingExtra(name, name)
 
 
 def checks() -> Iterator[SetupCheck]:

@@ -13,6 +13,7 @@ from p2p.service.judging.by_code import annotated, judge_by_code
 from p2p.service.judging.closing import close, outcome
 from p2p.service.judging.evidence import SHOWN, duration_s, rubric_for
 from p2p.service.judging.report import run_report
+from p2p.service.logs.job import keep_logs
 from p2p.service.progress.lineage import record_iteration
 from p2p.service.progress.session_view import job_status, live_training, view_session
 from p2p.service.training.aggregation import aggregate_checkpoints
@@ -121,6 +122,7 @@ def submit_judgment(ws: Workspace, session_id: str, iteration: int | None, obser
             chosen.save_judgment(judgment)
             result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
         record_iteration(record, number)
+        keep_logs(ws, record)
         _close_if_over(ws, record)
         return judgment
 

@@ -7,6 +7,7 @@ from p2p.contracts.session import EventName, Session, SessionStatus
 from p2p.contracts.work import FilmRequest
 from p2p.service.jobs.free_space import keeps_videos
 from p2p.service.jobs.worker_jobs import worker_job
+from p2p.service.logs.job import keep_logs
 from p2p.service.progress.lineage import record_iteration
 from p2p.service.rewards.authors import wishes_are_read
 from p2p.service.workspace import Workspace
@@ -60,4 +61,5 @@ def close(ws: Workspace, session_id: str, outcome: SessionStatus, error: str | N
                 names = tuple(f"../{run.path.relative_to(record.path)}" for run in runs)
                 IterationRecord(record.film_dir).save_film_request(FilmRequest(runs=names))
                 ws.background.submit(worker_job("film"), record.film_dir)
+    keep_logs(ws, record)
     return record.read_session()

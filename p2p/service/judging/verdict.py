@@ -10,6 +10,7 @@ from p2p.service.judging.by_code import annotated, judge_by_code
 from p2p.service.judging.by_eyes import judge_by_eyes
 from p2p.service.judging.judge_code import mend_judge_code
 from p2p.service.judging.report import run_report
+from p2p.service.logs.job import keep_logs
 from p2p.service.progress.lineage import record_iteration
 from p2p.service.workspace import Workspace
 
@@ -30,4 +31,5 @@ def judge(ws: Workspace, session_id: str, number: int) -> Judgment:
             iteration.save_judgment(judgment)
             result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
     record_iteration(record, number)
+    keep_logs(ws, record)
     return judgment

@@ -15,6 +15,7 @@ from p2p.service.jobs.free_space import require_free_disk, require_free_memory
 from p2p.service.jobs.waiting import in_turn, let_others_go
 from p2p.service.jobs.worker_jobs import SINGLE_THREAD
 from p2p.service.judging.report import run_report
+from p2p.service.logs.job import keep_logs
 from p2p.service.progress.job_views import get_job, settle, ticket_of
 from p2p.service.progress.session_view import live_training
 from p2p.service.sessions.driving import (
@@ -113,6 +114,7 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
             secrets=ws.variables_to_reach(backend),
         )
         ws.background.submit(in_turn(ws, record, spec, trains_here=backend == "local"), job.path)
+    keep_logs(ws, record)
     return get_job(ws, ticket.job_id)
 
 

@@ -16,6 +16,7 @@ from p2p.service.jobs.processes import is_live
 from p2p.service.jobs.waiting import in_turn
 from p2p.service.jobs.worker_jobs import SINGLE_THREAD, wait
 from p2p.service.judging.closing import close
+from p2p.service.logs.job import keep_logs, log_variables
 from p2p.service.models.session_models import model_variables
 from p2p.service.progress.job_views import settle
 from p2p.service.progress.session_view import live_training, view_session
@@ -178,7 +179,7 @@ def start_driver(ws: Workspace, record: SessionRecord, job_id: str | None = None
     command = (*DRIVER, "--session-id", record.session_id)
     env = SINGLE_THREAD if job_id is None else SINGLE_THREAD | job_settings(ws)
     env = env | {"P2P_BACKEND": ws.backend_of(session)}
-    needed = (*ws.variables_to_reach(ws.backend_of(session)), *model_variables(session))
+    needed = (*ws.variables_to_reach(ws.backend_of(session)), *model_variables(session), *log_variables(session))
     status = record.read_status()
     if status is None or status.status is SessionStatus.PENDING:  # before it, for it may die before its first word
         record.set_status(SessionStatus.RUNNING)
@@ -187,6 +188,7 @@ def start_driver(ws: Workspace, record: SessionRecord, job_id: str | None = None
         ws.backend.submit(spec, record.driver_dir)
     else:
         ws.background.submit(in_turn(ws, record, spec), record.driver_dir)
+    keep_logs(ws, record)
 
 
 def job_settings(ws: Workspace) -> dict[str, str]:

@@ -98,6 +98,7 @@ def delete_session(ws: Workspace, session_id: str) -> SessionView:
         record = ws.record(session_id)
         if (busy := busy_with(ws, record)) is not None:
             raise Busy(f"{session_id} cannot be deleted: {busy}. To end it first: {Remedy.STOP.of(session=session_id)}")
+        end_job(ws, record.logging_dir)
         record.update_metadata(deleted_at=now())
     return view(record, ws.backend)
 
@@ -140,6 +141,7 @@ def purge_session(ws: Workspace, session_id: str) -> None:
             stop = Remedy.STOP.of(session=session_id)
             raise Busy(f"{session_id} cannot be removed: {busy}. To end it first: {stop}")
         end_job(ws, record.film_dir)
+        end_job(ws, record.logging_dir)
         jobs = [ticket.job_id for ticket in ws.jobs.tickets(session_id)]
         ws.runs.remove(record)
         for job_id in jobs:

@@ -41,7 +41,7 @@ def create_session(
         UnknownName: the environment is not known.
         UnknownPhrase: the sentence is not understood.
         InvalidConfig: a field of the configuration is wrong.
-        MissingExtra: it names a learner that is not installed.
+        MissingExtra: it names a learner or a logger that is not installed.
         InvalidInput: neither a sentence nor a reward was given, there is a session of this id, or its trainings are
             to end by criteria that there are not.
     """
@@ -52,6 +52,7 @@ def create_session(
             "Without a sentence there are no criteria by which a verdict could be clear. "
             "Give a sentence, or leave out stop_when_clear."
         )
+    request = request.model_copy(update={"log": request.log or ws.settings.log})
     intent = check_request(ws, request, intent)
     session = Session(
         **request.model_dump(exclude={"prompt"}),
@@ -75,6 +76,8 @@ def discard_unstarted(ws: Workspace, session_id: str) -> None:
     record = ws.runs.session(session_id)
     with suppress(InvalidInput):  # it has no driver
         ws.backend.cancel(record.driver_dir)
+    with suppress(InvalidInput):  # it logs nothing
+        ws.backend.cancel(record.logging_dir)
     if not any(iteration.runs() for iteration in record.iteration_records()):
         record.discard()
 
@@ -104,6 +107,7 @@ def write_session(
 def check_request(ws: Workspace, request: NewSession, intent: Intent | None) -> Intent | None:
     """Refuse early what could only fail later."""
     require_models(request)
+    packages.require_loggers(request.log)
     if request.candidates > 1 and not writes_by_model(request):
         raise InvalidInput(
             f"The author {request.author!r} writes one reward for each iteration, so there is none to choose among "

@@ -21,6 +21,7 @@ from p2p.service.jobs.packages import require_learner
 from p2p.service.jobs.processes import is_live
 from p2p.service.jobs.worker_jobs import SINGLE_THREAD
 from p2p.service.judging.closing import close
+from p2p.service.logs.job import log_variables
 from p2p.service.models.session_models import model_variables, require_models, seconds_at_work
 from p2p.service.sessions.driving import (
     halt_session,
@@ -259,7 +260,7 @@ def _require_same(record: SuiteRunRecord, earlier: SuiteRun, suite: Suite, wante
                 f"The exams of {earlier.suite} have changed since the run {earlier.name} began. To score its recorded "
                 "rollouts again, say that it is an erratum; or choose another name for a new run."
             )
-    if earlier.system != wanted.system:
+    if earlier.system != wanted.system.model_copy(update={"log": earlier.system.log}):  # which changes no result
         raise InvalidInput(
             f"The run {earlier.name} measures another system: {_difference(earlier.system, wanted.system)}. "
             "Choose another name for the new run."
@@ -288,7 +289,7 @@ def _start_driver(ws: Workspace, record: SuiteRunRecord) -> SuiteRunView:
     spec = JobSpec(
         argv=(*DRIVER, "--run", run.name, "--runs-dir", str(ws.runs.path)),
         env=SINGLE_THREAD | job_settings(ws) | {"P2P_BACKEND": backend},
-        secrets=(*ws.variables_to_reach(backend), *model_variables(run.system)),
+        secrets=(*ws.variables_to_reach(backend), *model_variables(run.system), *log_variables(run.system)),
     )
     if not is_live(ws, record.driver_dir):
         files.discard_all(record.driver_dir)  # a job that has completed is not started again

@@ -1,0 +1,1 @@
+"""Loggers: each writes the rows of a run or a session into a log that another program shows."""

@@ -1,0 +1,1 @@
+"""Logs of sessions for other programs: TensorBoard, Weights & Biases."""
