@@ -30,16 +30,14 @@ SESSION_ID = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 
 SessionId = Annotated[
     str,
-    Field(pattern=SESSION_ID, description="Id from create_session or list_sessions; or alias."),
+    Field(pattern=SESSION_ID, description="From create_session or list_sessions; or alias."),
     WithJsonSchema({"type": "string"}),  # twenty tools have one: their pattern would be 0.9 kB of what a model reads
 ]
-JobId = Annotated[str, Field(pattern=r"^job_[0-9a-f]{32}$", description="Id from train_iteration or run_session.")]
+JobId = Annotated[str, Field(pattern=r"^job_[0-9a-f]{32}$", description="From train_iteration or run_session.")]
 Iteration = Annotated[int | None, Field(default=None, ge=1, le=1000, description="Its number; null: the newest.")]
-WaitSeconds = Annotated[
-    float, Field(ge=0, le=45, description="Wait so long for the job to end; returns earlier when it does. [s]")
-]
+WaitSeconds = Annotated[float, Field(ge=0, le=45, description="Wait so long for the job; returns when it ends. [s]")]
 EnvironmentId = Annotated[
-    str, Field(min_length=1, max_length=100, description="Gymnasium id of a MuJoCo environment; see list_environments.")
+    str, Field(min_length=1, max_length=100, description="Gymnasium id of a MuJoCo robot; see list_environments.")
 ]
 IdempotencyKey = Annotated[
     str | None,

@@ -24,12 +24,16 @@ from p2p.store.policy import load_policy as load
 
 
 @worded
-def run(prompt: str, *, env: str | None = None, runs_dir: Path | str | None = None, **options: Any) -> Session:
+def run(
+    prompt: str, *, env: str | None = None, from_: str = "", runs_dir: Path | str | None = None, **options: Any
+) -> Session:
     """Start a session for a sentence in its own process; `.wait()` waits for its end.
 
     Args:
         prompt: What to do, such as "do a backflip and land on your feet".
         env: Id of the environment; None takes HalfCheetah-v5.
+        from_: Policy that the first training goes on from: "SESSION", "SESSION:2" or "SESSION:2@40000", of the same
+            observation and action. Empty begins from zero.
         runs_dir: Directory of the sessions; None takes P2P_RUNS_DIR, or ./runs.
         options: Other fields of `p2p.contracts.session.NewSession`, such as `max_iterations=3`, `n_seeds=2`, `seed=1`,
             `model="anthropic:claude-opus-5"`, `config={"total_timesteps": 200_000}`.
@@ -40,7 +44,7 @@ def run(prompt: str, *, env: str | None = None, runs_dir: Path | str | None = No
         UnknownName: there is no such environment.
         MissingExtra: a package for training is not installed.
     """
-    return _started(prompt, None, env, runs_dir, options)
+    return _started(prompt, None, env, runs_dir, {"from_policy": from_, **options})
 
 
 @worded
@@ -49,6 +53,7 @@ def train(
     *,
     prompt: str = "",
     env: str | None = None,
+    from_: str = "",
     runs_dir: Path | str | None = None,
     **options: Any,
 ) -> Session:
@@ -60,13 +65,15 @@ def train(
         reward: Its source, a file that holds it, or the function `reward_fn(obs, action, next_obs, info)` itself.
         prompt: What it is judged by; empty trains without a verdict.
         env: As in `run`.
+        from_: As in `run`.
         runs_dir: As in `run`.
         options: As in `run`.
 
     Raises:
-        InvalidInput: there is no source, or an option has a wrong value.
+        InvalidInput: there is no source, an option has a wrong value, or the policy does not fit.
     """
-    return _started(prompt, _source(reward), env, runs_dir, {"max_iterations": 1, **options, "author": "given"})
+    given = {"max_iterations": 1, "from_policy": from_, **options, "author": "given"}
+    return _started(prompt, _source(reward), env, runs_dir, given)
 
 
 @worded

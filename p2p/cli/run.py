@@ -43,10 +43,12 @@ from p2p.cli.session_details import report_returns
 from p2p.cli.session_options import (
     USUAL,
     Configs,
+    FromPolicy,
     Iterations,
     LogOption,
     PassThreshold,
     PriorityOption,
+    ResumeOptimizer,
     RewardOnly,
     Rollouts,
     Seed,
@@ -90,6 +92,7 @@ RUN_EXAMPLES = examples(
 )
 TRAIN_EXAMPLES = examples(
     "p2p train --reward reward_fn.py --env Hopper-v5",
+    "p2p train --reward faster.py --env Hopper-v5 --from latest",
     "p2p train --reward reward_fn.py --env HalfCheetah-v5 --config config.json --timesteps 200000",
     'p2p train --reward reward_fn.py --env Ant-v5 --intent "walk to the left"',
 )
@@ -128,6 +131,8 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     cap: CapOption = None,
     priority: PriorityOption = None,
     log: LogOption = None,
+    from_policy: FromPolicy = USUAL.from_policy,
+    resume_optimizer: ResumeOptimizer = USUAL.resume_optimizer,
     backend: BackendName = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
     dry_run: DryRun = False,
@@ -158,6 +163,8 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         stop_when_clear=stop_when_clear,
         priority=priority or USUAL.priority,
         log=loggers(log),
+        from_policy=from_policy,
+        resume_optimizer=resume_optimizer,
     )
     preview = lifecycle.preview(ws, request)
     if dry_run:
@@ -181,6 +188,8 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     rollouts: Rollouts = USUAL.n_report_rollouts,
     priority: PriorityOption = None,
     log: LogOption = None,
+    from_policy: FromPolicy = USUAL.from_policy,
+    resume_optimizer: ResumeOptimizer = USUAL.resume_optimizer,
     backend: BackendName = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
     detach: Detach = False,
@@ -203,6 +212,8 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
         stop_when_clear=stop_when_clear,
         priority=priority or USUAL.priority,
         log=loggers(log),
+        from_policy=from_policy,
+        resume_optimizer=resume_optimizer,
         author="given",
     )
     ws = open_workspace(runs_dir, backend, allow_weak_sandbox)

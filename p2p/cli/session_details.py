@@ -56,7 +56,7 @@ def session_details(view: SessionView) -> list[RenderableType]:
         parts.append(criteria)
     if view.runs and view.session.prompt:
         parts += [f"Runs of iteration {view.iteration}:", runs(view.runs), *hints(view.runs)]
-    if view.history and not any(line.changes for line in view.history):
+    if view.history and not any(line.changes or line.from_policy for line in view.history):
         parts.append(changes(view.history))
     return [*parts, ""]
 
@@ -99,6 +99,10 @@ def iteration_details(view: "IterationView") -> list[RenderableType]:
     ]
     if view.config is not None:
         parts += configuration(view.config)
+    if view.from_policy is not None:
+        optimizer = "its optimiser" if view.from_policy.optimizer_sha256 else "a fresh optimiser"
+        parts.append(Text(f"goes on from the policy of {view.from_policy.words}, with {optimizer}"))
+        parts.append(Text(f"  {view.from_policy.steps:,} steps had led to it  {view.from_policy.proposed_by}".rstrip()))
     if view.candidates is not None:
         parts += [*candidate_table(view), *candidate_findings(view.candidates)]
     if view.runs:

@@ -44,6 +44,12 @@ Seeds = Annotated[int, option(NewSession, "n_seeds", rich_help_panel=TRAINING)]
 Configs = Annotated[int, option(NewSession, "n_configs", rich_help_panel=TRAINING)]
 RewardOnly = Annotated[bool, option(NewSession, "reward_only", "--reward-only", rich_help_panel=TRAINING)]
 StopWhenClear = Annotated[bool, option(NewSession, "stop_when_clear", "--stop-when-clear", rich_help_panel=TRAINING)]
+FromPolicy = Annotated[
+    str, option(NewSession, "from_policy", "--from", rich_help_panel=TRAINING, metavar="POLICY", show_default=False)
+]
+ResumeOptimizer = Annotated[
+    bool, option(NewSession, "resume_optimizer", "--resume-optimizer", rich_help_panel=TRAINING)
+]
 Iterations = Annotated[int, option(NewSession, "max_iterations")]
 PassThreshold = Annotated[float, option(NewSession, "pass_threshold", rich_help_panel=JUDGING)]
 Rollouts = Annotated[int, option(NewSession, "n_report_rollouts", rich_help_panel=JUDGING)]

@@ -67,17 +67,24 @@ def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = 
         parts.append(Text(view.error, style="red"))
     if view.judgment is not None and view.criteria:
         parts += judged(view.judgment, view.best_iteration)
+    parts += [Text(words) for words in policy_cost(view)]
     if not view.session.prompt and view.runs:
         parts.append(runs(view.runs))
     if report_returns:
         parts.append(returns(report_returns))
-    if any(line.changes for line in view.history):
+    if any(line.changes or line.from_policy for line in view.history):
         parts.append(changes(view.history))
     if files := paths(view, runs_dir):
         parts += ["", *files]
     if view.film is not None:
         parts.append(film(view.film))
     return parts
+
+
+def policy_cost(view: SessionView) -> list[str]:
+    """All steps that led to the best policy, where it went on from another; empty for one from zero."""
+    lines = [line for line in view.history if line.iteration == view.best_iteration]
+    return [f"policy: {line.from_policy.cost(line.best_checkpoint or 0)}" for line in lines if line.from_policy]
 
 
 def film(progress: FilmProgress) -> Text:
@@ -143,7 +150,8 @@ def runs(items: Iterable[RunProgress]) -> Table:
             error = Text(f"went on after an interruption{times}", style="dim")
         if run.early_stop is not None:
             error = Text(f"verdict clear, {run.early_stop.steps_saved:,} steps saved", style="dim")
-        steps = f"{run.step:,} / {run.total_timesteps:,}"
+        before = f" after {run.inherited_steps:,}" if run.inherited_steps else ""
+        steps = f"{run.step:,} / {run.total_timesteps:,}{before}"
         made.add_row(run.run_id, run.state, steps, number(run.episode_return), share(run.success_rate), error)
     return made
 
@@ -155,7 +163,8 @@ def changes(history: Iterable[IterationData]) -> Table:
     for line in history:
         verdict = Text(str(line.verdict).replace("_", " "), style=COLOURS[line.verdict])
         time = duration(line.elapsed_time_s)
-        changed = "\n".join(line.changes) or "–"
+        began = [f"from the policy of {line.from_policy.words}"] if line.from_policy is not None else []
+        changed = "\n".join([*line.changes, *began]) or "–"
         made.add_row(
             str(line.iteration),
             verdict,

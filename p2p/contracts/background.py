@@ -30,6 +30,10 @@ class StartTraining(Contract):
     """Named variants trained side by side, each a set of `TrainConfig` fields."""
     total_timesteps: int | None = Field(default=None, ge=1)
     """Environment steps of each run."""
+    from_policy: str | None = Field(default=None, min_length=1, max_length=200)
+    """Policy to go on from, as `PolicyName` reads it; "0": from zero, also where the reviser chose a policy."""
+    resume_optimizer: bool | None = None
+    """Whether the optimiser goes on with its moments; None, False: it begins anew."""
     priority: Priority | None = None
     """Priority of its runs and of later iterations; runs under way keep theirs."""
     backend: str | None = None

@@ -6,6 +6,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.judgment import Observation, Verdict
 from p2p.contracts.reward import Change, RewardReport, TermStatistics
 from p2p.contracts.session import SettingsChange
+from p2p.contracts.start_policy import StartDecision
 from p2p.contracts.training import EffectiveConfig
 from p2p.contracts.training_plan import EarlyStop
 
@@ -20,6 +21,8 @@ class DraftReport(Contract):
     """Worth reading when somebody else wrote it."""
     config: EffectiveConfig = EffectiveConfig()
     """What it will be trained with, and who set each field."""
+    start: StartDecision | None = None
+    """Whether it is to go on from the policy of the reward it was changed from; None for a first reward."""
 
 
 class CriterionBrief(Contract):
@@ -101,6 +104,8 @@ class RevisionBrief(Contract):
     """What a reward may import, read and return, and what the configuration may be changed to."""
     suggestion: Suggestion | None
     """None where the built-in author has none."""
+    goes_on: StartDecision | None = None
+    """Whether the next training can go on from this iteration's policy, as far as its reward changes little."""
     source: str
     """The reward of this iteration."""
 

@@ -4,6 +4,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import CandidateChoice, Revision, RewardReport
 from p2p.contracts.session import RunProgress
+from p2p.contracts.start_policy import StartPolicy
 from p2p.contracts.training import EffectiveConfig, IterationAggregation
 
 
@@ -16,6 +17,8 @@ class IterationView(Contract):
     """Relative to the runs directory."""
     config: EffectiveConfig | None = None
     """What its first configuration is trained with, and who set each field; None before its reward is written."""
+    from_policy: StartPolicy | None = None
+    """The policy that its trainings go on from; None from zero, or before they were started."""
     reward_report: RewardReport | None
     runs: tuple[RunProgress, ...]
     """All of them, the failed ones with their error."""

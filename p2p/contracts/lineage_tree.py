@@ -4,6 +4,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.extension import Extension
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.reward import Change, Lesson
+from p2p.contracts.start_policy import StartPolicy
 
 
 class LineageNode(Contract):
@@ -35,6 +36,8 @@ class LineageNode(Contract):
     best_checkpoint: int | None
     final_return: float | None
     """Of the best run; returns of different rewards cannot be compared."""
+    from_policy: StartPolicy | None = None
+    """The policy that its runs went on from; None from zero."""
     elapsed_s: float | None
     """Time at work [s]; None before its verdict."""
 

@@ -49,6 +49,9 @@ class IterationOutcome(Contract):
     best_run_id: str | None
     best_checkpoint: int | None
     total_timesteps: int | None
+    """Of the best run itself."""
+    inherited_steps: int = 0
+    """Steps that had led to the policy that it went on from; 0 from zero."""
 
 
 class CriterionPair(Contract):

@@ -8,6 +8,7 @@ from pydantic import Field
 from p2p.contracts.base import Contract
 from p2p.contracts.extension import Extension
 from p2p.contracts.reward_rules import MAX_CANDIDATES, Method
+from p2p.contracts.start_policy import StartDecision, StartPolicy
 
 
 class RewardTerm(Contract):
@@ -198,6 +199,8 @@ class Revision(Contract):
     """Fields of `TrainConfig` the next iteration is trained with, on top of the session's own."""
     variants: tuple[ConfigVariant, ...] = ()
     """What is trained beside them, where the session tries several configurations."""
+    start: StartDecision | None = None
+    """Whether the next training goes on from a policy; None where its caller decides."""
 
 
 class Lesson(Contract):
@@ -247,6 +250,8 @@ class LineageEntry(Contract):
     best_run_id: str | None = None
     configs: dict[str, ConfigUse] = {}
     """Configuration -> how it was used."""
+    from_policy: StartPolicy | None = None
+    """The policy that its runs went on from; None from zero."""
 
 
 class Lineage(Contract):

@@ -14,6 +14,7 @@ from p2p.contracts.loggers import Loggers
 from p2p.contracts.metadata import EntityMetadata
 from p2p.contracts.reward_rules import MAX_CANDIDATES
 from p2p.contracts.spending import Caps, Effort, Price
+from p2p.contracts.start_policy import StartPolicy
 from p2p.contracts.status import SessionStatus as SessionStatus
 from p2p.contracts.training_plan import EarlyStop, TrainingPlan
 
@@ -146,6 +147,14 @@ class NewSession(Contract):
         le=MAX_CANDIDATES,
         description="Rewards a model writes for each iteration; short trainings choose.",
     )
+    from_policy: str = Field(
+        default="",
+        max_length=200,
+        description="Kept policy that the first training goes on from: SESSION[:ITERATION[@STEP]].",
+    )
+    """Of the same observation and action. Empty: from zero."""
+    resume_optimizer: bool = Field(default=False, description="Go on with the moments of that policy's optimiser.")
+    """Otherwise it begins anew."""
     reward_only: bool = Field(default=False, description="Do not change the hyperparameters.")
     """No variants of them are trained either."""
     stop_when_clear: bool = Field(
@@ -251,6 +260,8 @@ class IterationData(Contract):
     based_on: int | None = None
     steps_saved: int = 0
     """Environment steps that its runs did not need to make."""
+    from_policy: StartPolicy | None = None
+    """The policy that its runs went on from, with the steps that had led to it; None from zero."""
 
 
 class History(Contract):
@@ -283,6 +294,8 @@ class RunLine(Contract):
     """On the selection rollouts of the last evaluation."""
     criteria: dict[str, float | None] = {}
     """Measured value per criterion there."""
+    inherited_steps: int = 0
+    """Environment steps that had led to the policy that it went on from, which `step` does not count."""
     error: str | None = None
     hint: str | None = None
     """While it is trained: one term takes the reward, and what is wanted stays at 0. None where that is not so."""

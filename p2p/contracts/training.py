@@ -158,6 +158,8 @@ class RunSummary(Contract):
 
     total_timesteps: int
     """Steps that were made."""
+    inherited_steps: int = 0
+    """Steps that had led to the policy that it went on from; 0 for a training from zero."""
     training_time_s: float
     final_episodic_return: float | None
     """Mean return of the last 10 training episodes; None when no episode ended."""

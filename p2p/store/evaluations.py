@@ -31,6 +31,8 @@ class CheckpointRecord(EvaluationRecord):
         self.step = int(path.name)
         self.policy_path = path / layout.POLICY
         """Weights and observation statistics as plain arrays: what is evaluated."""
+        self.optimizer_path = path / layout.OPTIMIZER
+        """State of the optimiser; absent in checkpoints of earlier versions."""
         self.model_path = path / layout.SB3_MODEL
         """The same policy for `stable_baselines3.PPO.load`."""
         self.normalizer_path = path / layout.SB3_NORMALIZER

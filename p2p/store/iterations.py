@@ -18,6 +18,7 @@ from p2p.store.clock import now
 from p2p.store.evaluations import CheckpointRecord, ReportRecord
 from p2p.store.records import in_directory, json_file
 from p2p.store.scalars import read_scalars
+from p2p.store.start_policies import StartRecord
 
 
 class IterationRecord:
@@ -73,6 +74,8 @@ class IterationRecord:
         self.path = path
         self.iteration_id = path.name
         self.report = ReportRecord(path / layout.REPORT)
+        self.start_policy = StartRecord(path)
+        """What its trainings go on from."""
 
     @property
     def number(self) -> int:
@@ -179,6 +182,7 @@ class IterationRecord:
         names = (layout.DRAFT, "reward_report.json", "reward_spec.json", layout.PLAN, layout.TRAINING_REQUEST)
         for name in names:
             files.remove(self.path / name)
+        self.start_policy.discard()
         for directory in (self.check_dir, *(run.path for run in self.runs())):
             files.discard(directory)
 
@@ -201,6 +205,12 @@ class IterationRecord:
     def judged_dir(self, key: str, code_hash: str) -> Path:
         """Job directory for a call of a judge function on the report rollouts."""
         return self.path / "judged" / f"{key}_{code_hash}"
+
+    @property
+    def inherited_steps(self) -> int:
+        """Environment steps that had led to the policy that a run went on from; 0 for one that began from zero."""
+        start = self.start_policy.read()
+        return start.steps if start is not None else 0
 
     def runs(self) -> list["IterationRecord"]:
         """Runs of the iteration, by name."""

@@ -111,6 +111,12 @@ CLIP_STATES = "states.npz"
 
 # a checkpoint
 POLICY = "policy.npz"
+OPTIMIZER = "optimizer.npz"
+"""State of the optimiser, for a training that goes on from the policy."""
+START_POLICY = "start_policy.json"
+"""Which policy a training goes on from; its files are copied to the two below."""
+START_POLICY_ARRAYS = "start_policy.npz"
+START_OPTIMIZER = "start_optimizer.npz"
 SB3_MODEL = "model.zip"
 SB3_NORMALIZER = "vecnormalize.pkl"
 EVALUATION = "evaluation.json"

@@ -28,6 +28,7 @@ from p2p.store.clock import now, seconds_between
 from p2p.store.events import EventLog
 from p2p.store.iterations import IterationRecord
 from p2p.store.records import in_directory, json_file, json_file_or_new, json_lines
+from p2p.store.start_policies import StartRecord
 from p2p.store.untrusted_files import enclose
 
 HEARTBEAT_S = 5.0
@@ -77,6 +78,8 @@ class SessionRecord:
         self.path = path
         self.session_id = path.name
         self.events = EventLog(path / layout.EVENTS)
+        self.start_policy = StartRecord(path)
+        """What its first iteration goes on from."""
 
     def exclusive(self) -> AbstractContextManager[None]:
         """Lock that serialises the steps of a session."""

@@ -27,6 +27,16 @@ def part(state: Mapping[str, Array], name: str) -> State:
     return {key.removeprefix(start): array for key, array in state.items() if key.startswith(start)}
 
 
+def require_parts(given: Mapping[str, Array], wanted: Mapping[str, Array]) -> None:
+    """Refuse a state that lacks arrays, or has others.
+
+    Raises:
+        ValueError: it does.
+    """
+    if given.keys() != wanted.keys():
+        raise ValueError(f"expected the arrays {', '.join(sorted(wanted))}, got {', '.join(sorted(given)) or 'none'}")
+
+
 def fill(target: Array, source: Array) -> None:
     """Copy the numbers of `source` into `target`.
 

@@ -18,7 +18,7 @@ Source = Annotated[
 ]
 ConfigChanges = Annotated[
     dict[str, Any] | None,
-    Field(description="Fields of the training configuration that this reward needs, for example gamma or ent_coef."),
+    Field(description="Training configuration fields that this reward needs, such as gamma or ent_coef."),
 ]
 Reasoning = Annotated[str, Field(max_length=4000, description="Why it is as it is; kept with the reward.")]
 
@@ -38,7 +38,7 @@ def write_reward(
     Answers with its terms, formula, value ranges and warnings, or with the line that is wrong and the smallest fix:
     then call it again. A reward that is not accepted is never trained. What it may import and read is in
     `reward_rules` of create_session and describe_environment. To start from the built-in reward: call it without
-    `source`, edit the `source` it answers with, and hand that in. Next: train_iteration.
+    `source`, edit and hand in the `source` it answers with. Next: train_iteration.
     """
     draft = submit_reward(ws, session_id, source, reasoning, config_changes)
     return written(session_id, draft, ours=source is None)

@@ -30,25 +30,36 @@ async def train_iteration(
         argument(
             StartTraining,
             "configs",
-            "Named variants trained side by side, each with fields of the training configuration.",
+            "Named variants trained side by side, each with training configuration fields.",
         ),
     ] = None,
     timesteps: Annotated[
-        int | None, Field(ge=1000, le=1_000_000_000, description="Environment steps of each run; null: what suits.")
+        int | None, Field(ge=1000, le=1_000_000_000, description="Steps of each run; null: what suits.")
     ] = None,
+    from_policy: Annotated[
+        str | None,
+        argument(
+            StartTraining,
+            "from_policy",
+            'Go on from a kept policy of the same robot: ITERATION or SESSION:ITERATION, then @STEP; "0": from zero.',
+        ),
+    ] = None,
+    resume_optimizer: Annotated[bool, Field(description="With that policy's optimiser.")] = False,
     backend: Backend = None,
     priority: PriorityChoice = None,
     idempotency_key: IdempotencyKey = None,
     wait_seconds: WaitSeconds = 0,
 ) -> Annotated[CallToolResult, TrainingAnswer]:
-    """Train the newest reward in the background, and return a job at once; it goes on whatever happens to you.
+    """Train the newest reward in the background; returns a job at once, which goes on whatever happens to you.
 
-    Follow it with get_job until it has ended, then get_metrics and judge_videos.
+    Follow it with get_job to its end; then get_metrics and judge_videos.
     """
     request = StartTraining(
         seeds=seeds,
         configs=configs,
         total_timesteps=timesteps,
+        from_policy=from_policy,
+        resume_optimizer=resume_optimizer or None,
         backend=backend,
         priority=priority,
         idempotency_key=idempotency_key,

@@ -1,8 +1,10 @@
 """Rewards and revisions as tools show them."""
 
 from p2p.contracts.brief import DraftReport, RevisionBrief
+from p2p.contracts.intent import share_in_words
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.reward import RewardProbe, RewardRanking, RewardReport, RewardSpec, TermStatistics
+from p2p.contracts.start_policy import StartDecision
 from p2p.contracts.training import EffectiveConfig
 from p2p.service.rounding import rounded_term, short
 from p2p_mcp.views.answer import Answer
@@ -45,6 +47,8 @@ class RewardAnswer(CheckAnswer):
     """Of a reward that the built-in author wrote; yours is not repeated."""
     config: EffectiveConfig = EffectiveConfig()
     """Every field it will be trained with, by who set it."""
+    start: StartDecision | None = None
+    """Whether to go on from the policy of the reward it was changed from; null for a first reward."""
     uri: str
 
 
@@ -72,8 +76,12 @@ def written(session_id: str, draft: DraftReport, *, ours: bool) -> RewardAnswer:
         ours: Whether p2p wrote it: then its caller has not seen it.
     """
     call = f'write_reward(session_id="{session_id}", source="...")'
+    going_on = draft.start is not None and draft.start.from_iteration is not None
     warned = any(issue.severity == "warning" for issue in draft.report.issues)
-    start = f'train_iteration(session_id="{session_id}")'
+    policy = f', from_policy="{draft.start.from_iteration}"' if going_on and draft.start is not None else ""
+    start = f'train_iteration(session_id="{session_id}"{policy})'
+    if draft.start is not None:
+        start += f" ({draft.start.reason})"
     step = f"{start}; or mind the warnings first: {call} replaces it." if warned else start
     if ours:
         minding = ", minding the warnings" if warned else ""
@@ -84,6 +92,7 @@ def written(session_id: str, draft: DraftReport, *, ours: bool) -> RewardAnswer:
         iteration=draft.iteration,
         source=draft.source if ours else "",
         config=draft.config,
+        start=draft.start,
         uri=f"p2p://sessions/{session_id}/iterations/{draft.iteration}/reward.py",
         next_step=step if draft.report.accepted else f"Correct what `errors` name, then {call}.",
     )
@@ -98,6 +107,17 @@ def asked(brief: RevisionBrief) -> RevisionAnswer:
         call = f'All iterations are used up: extend_session(session_id="{brief.session_id}") goes on.'
     elif brief.suggestion is not None:
         call += ", or built_in_author=true takes the suggestion."
+    goes_on = brief.goes_on
+    if (
+        goes_on is not None
+        and goes_on.from_iteration is not None
+        and brief.iterations_left
+        and brief.verdict is not Verdict.PASSED
+    ):
+        call += (
+            f" If your reward differs in at most {share_in_words(goes_on.little)} of its lines, train it with "
+            f'train_iteration(from_policy="{goes_on.from_iteration}").'
+        )
     rules = f"reward_rules of describe_environment(env_id={brief.env_id!r})"
     return RevisionAnswer(brief=brief.model_copy(update={"constraints": rules}), reward=None, next_step=call)
 

@@ -90,4 +90,5 @@ def _outcome(iteration: IterationRecord, judgment: Judgment | None) -> Iteration
         best_run_id=aggregation.best_run_id if aggregation else None,
         best_checkpoint=aggregation.best_checkpoint if aggregation else None,
         total_timesteps=summary.total_timesteps if summary else None,
+        inherited_steps=summary.inherited_steps if summary else 0,
     )

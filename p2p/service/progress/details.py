@@ -32,13 +32,15 @@ def view_iteration(ws: Workspace, session_id: str, number: int) -> IterationView
     request = None
     if (asked := iteration.read_training_request()) is not None:
         request = asked.start
+    policy = iteration.start_policy.read()
     report = iteration.report.read_evaluation()
     sheet = iteration.contact_sheet_path
     return IterationView(
         session_id=session_id,
         iteration=number,
         directory=f"{session_id}/{iteration.iteration_id}",
-        config=effective_config(session, draft, request) if draft is not None else None,
+        config=effective_config(session, draft, request, policy) if draft is not None else None,
+        from_policy=policy,
         reward_report=iteration.read_reward_report(),
         runs=tuple(run_progress(run, ws.backend) for run in iteration.runs()),
         aggregation=iteration.read_aggregation(),

@@ -82,6 +82,7 @@ def _iteration_data(
         elapsed_time_s=sum(durations_ms) / 1000,
         changes=tuple(f"{c.kind} {c.name}: {c.old} → {c.new} ({c.reason})" for c in before.changes) if before else (),
         based_on=before.based_on if before else None,
+        from_policy=iteration.start_policy.read(),
         steps_saved=sum(one.early_stop.steps_saved for one in summaries if one is not None and one.early_stop),
     )
 
@@ -111,6 +112,7 @@ def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Li
             best_checkpoint=data.best_checkpoint,
             best_run_id=data.best_run_id,
             configs=configs_used(record.iteration(data.iteration)),
+            from_policy=data.from_policy,
         )
         best = max(best, merit)
     return Lineage(iterations=entries, lessons=with_all(lessons, others), extends=record.read_session().extends)

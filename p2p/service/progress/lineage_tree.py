@@ -42,6 +42,7 @@ def lineage_tree(ws: Workspace, session_id: str) -> LineageTree:
                 best_run_id=entry.best_run_id,
                 best_checkpoint=entry.best_checkpoint,
                 final_return=entry.final_return,
+                from_policy=iteration.start_policy.read(),
                 elapsed_s=data.elapsed_time_s if data is not None else None,
             )
         )

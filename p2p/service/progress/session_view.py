@@ -141,6 +141,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         returns=tuple(returns[:: max(1, -(-len(returns) // MAX_RETURNS))]),
         criteria=measured.get("criteria", {}),
         success_rate=measured.get("success_rate"),
+        inherited_steps=run.inherited_steps,
         error=job.error if job is not None else None,
         hint=early_hint(run.read_criteria(), evaluations) if active and evaluations else None,
         waiting=waiting_of(job, WaitsFor.CORES),

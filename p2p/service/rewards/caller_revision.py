@@ -10,6 +10,7 @@ from p2p.contracts.judgment import CriterionScore, Judgment
 from p2p.contracts.remedies import Remedy
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.rewards.revision import attempt
+from p2p.service.rewards.starting import decide_start
 from p2p.service.rewards.submission import Submission, hand_in
 from p2p.service.rounding import rounded_term, short
 from p2p.service.training.environments import describe_environment
@@ -115,6 +116,7 @@ def revision_brief(ws: Workspace, session_id: str, iteration: int | None = None)
         wishes=tuple(wish.text for wish in record.read_wishes()[-MAX_WISHES:]),
         constraints=reward_constraints(spec),
         suggestion=suggestion,
+        goes_on=decide_start(record, number, chosen.source, chosen.config_changes),
         source=chosen.source,
     )
 

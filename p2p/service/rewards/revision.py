@@ -5,6 +5,7 @@ from p2p.contracts.protocols import Attempt
 from p2p.contracts.reward import Revision
 from p2p.contracts.session import EventName
 from p2p.service.rewards.authors import author_of
+from p2p.service.rewards.starting import decide_start
 from p2p.service.rewards.variants import revision_within
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import as_trained, base_config, session_for
@@ -29,6 +30,10 @@ def revise(ws: Workspace, session_id: str, number: int) -> Revision:
         wishes = tuple(wish.text for wish in record.read_wishes())
         revision = author_of(ws, record).revise(intent, spec, attempts, wishes)
         revision = revision_within(session, revision)
+        start = decide_start(record, revision.based_on, revision.source, revision.config_changes)
+        revision = revision.model_copy(
+            update={"start": start, "diagnosis": f"{revision.diagnosis.rstrip()} {start.reason}"}
+        )
         iteration.save_revision(revision)
         result |= {"changes": [f"{c.kind} {c.name}" for c in revision.changes], "based_on": revision.based_on}
     return revision

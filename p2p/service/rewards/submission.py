@@ -10,6 +10,7 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import Revision, RewardDraft, RewardReport
 from p2p.contracts.session import EventName, NewSession, Session, SessionStatus
+from p2p.contracts.start_policy import StartDecision
 from p2p.contracts.training import canonical_names
 from p2p.service.jobs import packages
 from p2p.service.jobs.ending import end_job, end_training
@@ -18,6 +19,7 @@ from p2p.service.progress.listing import find_session
 from p2p.service.progress.session_view import live_training, view_session
 from p2p.service.rewards.probing import probed
 from p2p.service.rewards.revision import attempt, revise
+from p2p.service.rewards.starting import decide_start
 from p2p.service.rewards.variants import refuse_fixed
 from p2p.service.rewards.writing import check_reward, draft_reward, elicit_intent, try_draft
 from p2p.service.training.environments import describe_environment
@@ -117,7 +119,9 @@ def hand_in(ws: Workspace, session_id: str, given: Submission) -> DraftReport:
         if (status := record.read_status()) is not None and status.status.finished:
             record.set_status(SessionStatus.PENDING)  # it was stopped or had failed, and goes on
         config = effective_config(session_for(record, number), draft)
-        return DraftReport(iteration=number, report=report, source=draft.source, config=config)
+        return DraftReport(
+            iteration=number, report=report, source=draft.source, config=config, start=_start(record, number, based_on)
+        )
 
 
 def check_reward_source(
@@ -212,6 +216,17 @@ def _have_written(ws: Workspace, record: SessionRecord, number: int, intent: Int
         record.iteration(number - 1).forget_revision()
         revise(ws, record.session_id, number - 1)
     return draft_reward(ws, record, number)
+
+
+def _start(record: SessionRecord, number: int, based_on: int | None) -> StartDecision | None:
+    """What its training goes on from, as the built-in author decided; what its caller is proposed, otherwise."""
+    if number == 1:
+        return None
+    draft = record.iteration(number).read_draft()
+    if based_on is not None and draft is not None:
+        return decide_start(record, based_on, draft.source, draft.config_changes)
+    revision = record.iteration(number - 1).read_revision()
+    return revision.start if revision is not None else None
 
 
 def _record_revision(

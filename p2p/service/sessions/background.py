@@ -8,6 +8,7 @@ from p2p.contracts.errors import Busy, InvalidConfig, InvalidInput
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import Priority, SessionStatus
+from p2p.contracts.start_policy import FROM_ZERO, StartPolicy
 from p2p.contracts.training import TrainConfig
 from p2p.service.jobs import packages
 from p2p.service.jobs.ending import end_job, end_training
@@ -17,6 +18,7 @@ from p2p.service.jobs.worker_jobs import SINGLE_THREAD
 from p2p.service.judging.report import run_report
 from p2p.service.logs.job import keep_logs
 from p2p.service.progress.job_views import get_job, settle, ticket_of
+from p2p.service.progress.policies import find_policy
 from p2p.service.progress.session_view import live_training
 from p2p.service.sessions.driving import (
     choose_backend,
@@ -31,6 +33,13 @@ from p2p.service.sessions.driving import (
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.iteration import configs_by_run, settled_aggregation, train
 from p2p.service.training.plan import session_for
+from p2p.service.training.start_policies import (
+    RESUMES_NOTHING,
+    KeptPolicy,
+    require_fit,
+    require_same_interface,
+    settle_start,
+)
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.background import BackgroundRecord
@@ -89,12 +98,18 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
                 f"{Remedy.STOP.of(session=name)}"
             )
         told = _go_on_with(ws, iteration, start)
-        wanted = _training_configs(record, iteration, told)
+        chosen, policy = _policy_to_go_on_from(ws, record, iteration, told, anew=told is start)
+        wanted = _training_configs(record, iteration, told, policy)
+        _require_fit(ws, record, chosen, policy, wanted)
         backend = choose_backend(ws, record, told.backend)
         set_priority(ws, session_id, told.priority)
         require_free_disk(ws)
         require_free_memory(ws, wanted.values(), describe_environment(ws, record.read_session().env_id), backend)
         _reopen(ws, record, iteration)
+        if chosen is not None or policy is None:
+            iteration.start_policy.discard()
+        if chosen is not None:
+            chosen.copy_to(iteration.start_policy, resume_optimizer=bool(told.resume_optimizer))
         _discard_stale_runs(ws, iteration, wanted)
         ticket = JobTicket(
             job_id=_claim_key(ws, JobKind.TRAINING, session_id, start.idempotency_key),
@@ -233,8 +248,45 @@ def _go_on_with(ws: Workspace, iteration: IterationRecord, start: StartTraining)
     )
 
 
+def _policy_to_go_on_from(
+    ws: Workspace, record: SessionRecord, iteration: IterationRecord, start: StartTraining, *, anew: bool
+) -> tuple[KeptPolicy | None, StartPolicy | None]:
+    """The policy that a caller chose, still to be copied, and what is gone on from; None from zero.
+
+    Args:
+        ws: The workspace.
+        record: Of the session.
+        iteration: To be trained.
+        start: What its caller asks for.
+        anew: Whether it is asked for now. A lost job goes on with what it had copied.
+    """
+    if start.resume_optimizer and start.from_policy in (None, FROM_ZERO):
+        raise InvalidInput(RESUMES_NOTHING)
+    if start.from_policy == FROM_ZERO:
+        return None, None
+    if start.from_policy is None or not anew:
+        return None, settle_start(record, iteration)
+    chosen = find_policy(ws, start.from_policy, record)
+    return chosen, chosen.start(resume_optimizer=bool(start.resume_optimizer))
+
+
+def _require_fit(
+    ws: Workspace,
+    record: SessionRecord,
+    chosen: KeptPolicy | None,
+    policy: StartPolicy | None,
+    wanted: Mapping[str, TrainConfig],
+) -> None:
+    """Refuse a policy of another observation, action or network."""
+    if policy is not None:
+        require_fit(policy, wanted.values())
+    if chosen is not None:
+        spec = describe_environment(ws, record.read_session().env_id)
+        require_same_interface(chosen, spec, next(iter(wanted.values())).env_kwargs)
+
+
 def _training_configs(
-    record: SessionRecord, iteration: IterationRecord, start: StartTraining
+    record: SessionRecord, iteration: IterationRecord, start: StartTraining, policy: StartPolicy | None
 ) -> dict[str, TrainConfig]:
     """Configuration of every run by its name; refuses what could only fail later."""
     seeds = start.seeds or ()
@@ -245,7 +297,7 @@ def _training_configs(
         raise InvalidConfig(f"Each training seed is trained once, got {', '.join(map(str, seeds))}.")
     draft = iteration.read_draft()
     assert draft is not None, "an accepted reward has a draft"
-    wanted = configs_by_run(iteration, session_for(record, iteration.number), draft, start)
+    wanted = configs_by_run(iteration, session_for(record, iteration.number), draft, start, policy)
     for config in wanted.values():
         packages.require_learner(config.learner)
     return wanted
@@ -269,9 +321,15 @@ def _discard_stale_runs(ws: Workspace, iteration: IterationRecord, wanted: Mappi
     assert draft is not None, "an accepted reward has a draft"
     for run in iteration.runs():
         same = run.iteration_id in wanted and run.read_config() == wanted[run.iteration_id]
+        same = same and _files_of(run.start_policy.read()) == _files_of(iteration.start_policy.read())
         if not same or run.read_reward_source() != draft.source:
             end_job(ws, run.path)  # a lost job may have left it running
             files.discard(run.path)
+
+
+def _files_of(start: StartPolicy | None) -> tuple[str, str] | None:
+    """What a training's numbers depend on of the policy that it goes on from."""
+    return None if start is None else (start.sha256, start.optimizer_sha256)
 
 
 def _say(text: str) -> None:

@@ -13,10 +13,12 @@ from p2p.contracts.session import NewSession, Session, SessionStatus
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.jobs import packages
 from p2p.service.models.session_models import require_models
+from p2p.service.progress.policies import find_policy
 from p2p.service.rewards.authors import writes_by_model
 from p2p.service.sessions.preview import preview_of
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import run_configs
+from p2p.service.training.start_policies import RESUMES_NOTHING, KeptPolicy, require_fit, require_same_interface
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
 from p2p.store.sessions import SessionRecord
@@ -42,8 +44,9 @@ def create_session(
         UnknownPhrase: the sentence is not understood.
         InvalidConfig: a field of the configuration is wrong.
         MissingExtra: it names a learner or a logger that is not installed.
-        InvalidInput: neither a sentence nor a reward was given, there is a session of this id, or its trainings are
-            to end by criteria that there are not.
+        UnknownName: there is no such policy to go on from.
+        InvalidInput: that policy does not fit; neither a sentence nor a reward was given, there is a session of this
+            id, or its trainings are to end by criteria that there are not.
     """
     if not request.prompt.strip() and reward is None:
         raise InvalidInput(f"Say what to do, for example: {Remedy.CREATE.of()}")
@@ -67,7 +70,13 @@ def create_session(
             f"There is a {record.session_id} already. To go on: {Remedy.RESUME.of(session=record.session_id)}"
         )
     draft = RewardDraft(source=reward, reasoning="handed in") if reward is not None else None
-    write_session(ws, record, session, draft, intent)
+    chosen = start_of(ws, request)
+
+    def copy_policy() -> None:
+        if chosen is not None:
+            chosen.copy_to(record.start_policy, resume_optimizer=request.resume_optimizer)
+
+    write_session(ws, record, session, draft, intent, copy_policy)
     return session
 
 
@@ -122,6 +131,25 @@ def check_request(ws: Workspace, request: NewSession, intent: Intent | None) -> 
     return _understood(ws, request, spec).intent
 
 
+def start_of(ws: Workspace, request: NewSession) -> KeptPolicy | None:
+    """The policy that the first training of a session goes on from; None from zero.
+
+    Raises:
+        UnknownName, InvalidInput: there is no such policy, or it is of another observation, action or network.
+    """
+    if not request.from_policy:
+        if request.resume_optimizer:
+            raise InvalidInput(RESUMES_NOTHING)
+        return None
+    chosen = find_policy(ws, request.from_policy)
+    start = chosen.start(resume_optimizer=request.resume_optimizer)
+    configs = run_configs(request, RewardDraft(source=""), policy=start)
+    require_fit(start, configs.values())
+    kwargs = next(iter(configs.values())).env_kwargs
+    require_same_interface(chosen, describe_environment(ws, request.env_id), kwargs)
+    return chosen
+
+
 def _understood(ws: Workspace, request: NewSession, spec: EnvSpec) -> Understanding:
     """Criteria the author derives from a sentence; if eyes take part, some of it may be left to them."""
     author = ws.author(request.author)
@@ -145,6 +173,7 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
     if not request.prompt.strip():
         raise InvalidInput(f"Say what to do, for example: {Remedy.CREATE.of()}")
     spec = describe_environment(ws, request.env_id)
+    start_of(ws, request)
     if intent is not None:
         return preview_of(request, spec, Understanding(intent=intent), None, ws.runs, _slots(ws))
     if writes_by_model(request):

@@ -6,6 +6,7 @@ from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import TrainingFailed
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import EventName, Session
+from p2p.contracts.start_policy import StartPolicy
 from p2p.contracts.training import IterationAggregation, TrainConfig
 from p2p.contracts.training_plan import TrainingPlan
 from p2p.scheduler.resources import JOB_MEMORY_MB
@@ -17,6 +18,7 @@ from p2p.service.training.aggregation import aggregate, run_result
 from p2p.service.training.checkpoint_events import CheckpointJudgments
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import run_configs, session_for
+from p2p.service.training.start_policies import require_fit, settle_start
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord, save_inputs
 from p2p.store.sessions import SessionRecord
@@ -108,19 +110,27 @@ def _prepare(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -
     spec = describe_environment(ws, session.env_id)
     request = iteration.read_training_request()
     configs = request.configs if request is not None else None
+    policy = settle_start(record, iteration)
     if configs is None:
-        configs = configs_by_run(iteration, session, draft, request.start if request is not None else None)
+        configs = configs_by_run(iteration, session, draft, request.start if request is not None else None, policy)
+    if policy is not None:
+        require_fit(policy, configs.values())
     runs = []
     for name, config in configs.items():
         run = IterationRecord(iteration.path / name)
         runs.append(run)
         if run.read_config() is None:
+            run.start_policy.copy_from(iteration.start_policy)
             save_inputs(run, draft.source, spec, config, intent)
     return runs
 
 
 def configs_by_run(
-    iteration: IterationRecord, session: Session, draft: RewardDraft, start: StartTraining | None
+    iteration: IterationRecord,
+    session: Session,
+    draft: RewardDraft,
+    start: StartTraining | None,
+    policy: StartPolicy | None = None,
 ) -> dict[str, TrainConfig]:
     """Configuration of every run of an iteration, by the run's name.
 
@@ -129,7 +139,7 @@ def configs_by_run(
     """
     return {
         (name := iteration.run(*key).iteration_id): config.model_copy(update={"iteration_id": name})
-        for key, config in run_configs(session, draft, start).items()
+        for key, config in run_configs(session, draft, start, policy).items()
     }
 
 

@@ -10,6 +10,7 @@ from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session
+from p2p.contracts.start_policy import StartPolicy
 from p2p.contracts.training import EffectiveConfig, TrainConfig, canonical_names, known_keys, nearest_key
 from p2p.service.wording import field_problem
 from p2p.store.sessions import SessionRecord
@@ -63,9 +64,11 @@ def first_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
 
 
 def run_configs(
-    session: NewSession, draft: RewardDraft, start: StartTraining | None = None
+    session: NewSession, draft: RewardDraft, start: StartTraining | None = None, policy: StartPolicy | None = None
 ) -> dict[tuple[str, int], TrainConfig]:
     """Configuration of every run, by configuration id and training seed; `start` wins.
+
+    What the networks of `policy` fix, from which they go on, takes the place of the preset's.
 
     Raises:
         InvalidConfig: a key is misspelt or a value is out of range.
@@ -79,7 +82,7 @@ def run_configs(
         base = next(iter(configs.values()))
         drafts |= {variant.config_id: (as_trained(draft, variant.config_id), base) for variant in draft.variants}
     return {
-        (config_id, seed): _config(session, trained, {**fields, **steps, "seed": seed})
+        (config_id, seed): _config(session, trained, {**fields, **steps, "seed": seed}, policy)
         for config_id, (trained, fields) in drafts.items()
         for seed in start.seeds or session.seeds
     }
@@ -106,13 +109,16 @@ def as_trained(draft: RewardDraft, config_id: str) -> RewardDraft:
     return draft.model_copy(update={"config_changes": changes})
 
 
-def effective_config(session: NewSession, draft: RewardDraft, start: StartTraining | None = None) -> EffectiveConfig:
+def effective_config(
+    session: NewSession, draft: RewardDraft, start: StartTraining | None = None, policy: StartPolicy | None = None
+) -> EffectiveConfig:
     """First configuration of a training, with the source of each field.
 
     Args:
         session: Whose training.
         draft: Its reward; one without source before the first.
         start: What the call says that starts the training.
+        policy: What it goes on from; what its networks fix counts as said by that call.
 
     Raises:
         InvalidConfig: a key is misspelt or a value is out of range.
@@ -120,7 +126,7 @@ def effective_config(session: NewSession, draft: RewardDraft, start: StartTraini
     start = start or StartTraining()
     steps = {} if start.total_timesteps is None else {"total_timesteps": start.total_timesteps}
     own = {**next(iter((start.configs or session.configs).values()), {}), **steps}
-    layers = _layers(session, draft, own)
+    layers = _layers(session, draft, own, policy)
     values = parse_config(_merged(layers)).model_dump(mode="json", exclude={"seed", "iteration_id"})
     origin = {name: who for who, fields in layers for name in fields}
     groups: dict[str, dict[str, Any]] = {}
@@ -129,12 +135,14 @@ def effective_config(session: NewSession, draft: RewardDraft, start: StartTraini
     return EffectiveConfig(**groups)
 
 
-def _config(session: NewSession, draft: RewardDraft, fields: dict[str, object]) -> TrainConfig:
-    return parse_config(_merged(_layers(session, draft, fields)))
+def _config(
+    session: NewSession, draft: RewardDraft, fields: dict[str, object], policy: StartPolicy | None = None
+) -> TrainConfig:
+    return parse_config(_merged(_layers(session, draft, fields, policy)))
 
 
 def _layers(
-    session: NewSession, draft: RewardDraft, fields: Mapping[str, object]
+    session: NewSession, draft: RewardDraft, fields: Mapping[str, object], policy: StartPolicy | None = None
 ) -> tuple[tuple[str, dict[str, object]], ...]:
     """Layers of settings in order, the last one winning; names as in `EffectiveConfig`.
 
@@ -152,7 +160,9 @@ def _layers(
     )
     # Length of the training; 0 for a non-number, which is refused later.
     steps = _merged(chosen).get("total_timesteps", 0)
-    return (("preset", preset(session.env_id, steps if isinstance(steps, int) else 0)), *chosen)
+    taken_over: dict[str, object] = dict(policy.config) if policy is not None else {}
+    usual = preset(session.env_id, steps if isinstance(steps, int) else 0)
+    return (("preset", usual), ("training", taken_over), *chosen)
 
 
 def _merged(layers: Iterable[tuple[str, dict[str, object]]]) -> dict[str, object]:

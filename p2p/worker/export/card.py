@@ -41,6 +41,7 @@ def model_card(source: Source, interface: Interface, request: ExportRequest, rep
         tags=[source.spec.env_id, *TAGS, library],
         reward=source.run.read_reward_spec(),
         summary=source.run.read_summary(),
+        start=source.run.start_policy.read(),
         settings={name: json.dumps(value) for name, value in settings.items()},
         limit=LIMIT,
     )

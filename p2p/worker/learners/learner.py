@@ -76,8 +76,16 @@ class Learner(Protocol):
         """Current parameters."""
         ...
 
-    def load(self, networks: Networks) -> None:
-        """Continue from these parameters with a fresh optimiser."""
+    def load(self, networks: Networks, optimizer: State | None = None) -> None:
+        """Continue from these parameters, with a fresh optimiser or that of a learner of the same kind and sizes.
+
+        Raises:
+            ValueError: they are of other sizes, or the optimiser is of another learner.
+        """
+        ...
+
+    def optimizer(self) -> State:
+        """State of the optimiser, for `load`."""
         ...
 
     def state(self) -> State:

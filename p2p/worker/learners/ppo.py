@@ -36,7 +36,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from p2p.contracts.training import TrainConfig
 from p2p.worker.learners.learner import Floats, Networks, RolloutBatch
-from p2p.worker.saved_state import State, fill, generator_state, joined, part, restore_generator
+from p2p.worker.saved_state import State, fill, generator_state, joined, part, require_parts, restore_generator
 
 Array = NDArray[np.floating]
 Layers = list[tuple[Array, Array]]
@@ -682,10 +682,17 @@ class FastLearner:
         """See `Learner.networks`."""
         return self.network.parameters.copies()
 
-    def load(self, networks: Networks) -> None:
+    def load(self, networks: Networks, optimizer: State | None = None) -> None:
         """See `Learner.load`."""
         self.network.parameters.load(networks)
         self._adam = Adam(self.network.parameters.vector)
+        if optimizer is not None:
+            require_parts(optimizer, self._adam.state())
+            self._adam.restore(optimizer)
+
+    def optimizer(self) -> State:
+        """See `Learner.optimizer`."""
+        return self._adam.state()
 
     def state(self) -> State:
         """See `Learner.state`."""

@@ -106,7 +106,7 @@ class Sb3Learner:
             log_std=_array(self.model.policy.log_std).copy(),
         )
 
-    def load(self, networks: Networks) -> None:
+    def load(self, networks: Networks, optimizer: State | None = None) -> None:
         """See `Learner.load`."""
         policy = zip(self._policy_layers(), networks.weights, networks.biases, strict=True)
         value = zip(self._value_layers(), networks.value_weights, networks.value_biases, strict=True)
@@ -116,16 +116,21 @@ class Sb3Learner:
                 layer.bias.copy_(torch.from_numpy(biases))
             self.model.policy.log_std.copy_(torch.from_numpy(networks.log_std))
         self.model.policy.optimizer.state.clear()
+        if optimizer is not None:
+            self._restore_moments(optimizer)
+
+    def optimizer(self) -> State:
+        """See `Learner.optimizer`."""
+        moments = self.model.policy.optimizer.state_dict()["state"]
+        return joined({str(i): {name: _array(value) for name, value in one.items()} for i, one in moments.items()})
 
     def state(self) -> State:
         """See `Learner.state`; with torch's and numpy's global generators, which it draws from."""
         policy = self.model.policy
-        optimizer = self.model.policy.optimizer.state_dict()["state"]
-        moments = {str(i): {name: _array(value) for name, value in one.items()} for i, one in optimizer.items()}
         return {"n_updates": np.array(self.model._n_updates)} | joined(
             {
                 "parameters": {name: _array(value) for name, value in policy.state_dict().items()},
-                "moments": joined(moments),
+                "moments": self.optimizer(),
                 "generator": global_generators(),
             }
         )
@@ -134,15 +139,26 @@ class Sb3Learner:
         """See `Learner.restore`."""
         self.model._n_updates = int(state["n_updates"])
         policy = self.model.policy
-        moments = part(state, "moments")
         policy.load_state_dict({name: torch.tensor(value) for name, value in part(state, "parameters").items()})
+        self._restore_moments(part(state, "moments"))
+        restore_global_generators(part(state, "generator"))
+
+    def _restore_moments(self, moments: State) -> None:
+        """Continue from an optimiser's moments.
+
+        Raises:
+            ValueError: they are of another learner.
+        """
+        policy = self.model.policy
+        found = {name.partition(".")[0] for name in moments}
+        wanted = {str(i) for i in range(len(list(policy.parameters())))}
+        if found - wanted:
+            raise ValueError(f"expected the moments of {len(wanted)} parameters, got those of {sorted(found)}")
         optimizer = policy.optimizer.state_dict()
         optimizer["state"] = {
-            i: {name: torch.tensor(value) for name, value in part(moments, str(i)).items()}
-            for i in range(len(list(policy.parameters())))
+            int(i): {name: torch.tensor(value) for name, value in part(moments, i).items()} for i in sorted(found)
         }
         policy.optimizer.load_state_dict(optimizer)
-        restore_global_generators(part(state, "generator"))
 
     def _tensor(self, array: Floats) -> torch.Tensor:
         return torch.as_tensor(array, device=self.model.device)

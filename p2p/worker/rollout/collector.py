@@ -55,6 +55,18 @@ class Collector:
         """Mean of every reward term per step of the last rollout."""
         self._seen = self.observations.update_and_apply(env.observations)
 
+    def normalize_as(self, observations: State, rewards: State) -> None:
+        """Normalise by these statistics from now on, before the first rollout; without normaliser, none are needed.
+
+        Args:
+            observations: Mean, variance, count, as of `RunningMeanStd.state`.
+            rewards: Those of the discounted returns.
+        """
+        if self._config.normalize_obs:
+            self.observations.restore({name: array.copy() for name, array in observations.items()})
+        self.rewards.statistics.restore(rewards)
+        self._seen = self.observations.update_and_apply(self._env.observations)
+
     def collect(self) -> RolloutBatch:
         """Collect the next n_steps of all environments.
 

@@ -88,6 +88,7 @@ class ResumePoints:
 
 def inputs_of(run: Run) -> dict[str, str]:
     """All inputs of a training's numbers, by name."""
+    start = run.record.start_policy.read()
     packages = PACKAGES + (TORCH_PACKAGES if run.config.learner == "sb3" else ())
     return {
         "configuration": _digest(run.config.model_dump_json()),
@@ -97,6 +98,7 @@ def inputs_of(run: Run) -> dict[str, str]:
         "p2p": __version__,
         "python": platform.python_version(),
         "machine": platform.machine(),
+        **({"start policy": f"{start.sha256} {start.optimizer_sha256}"} if start is not None else {}),
         **{package: version(package) for package in packages},
     }
 

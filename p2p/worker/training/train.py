@@ -14,6 +14,7 @@ from p2p.analysis.training_dynamics import dynamics, dynamics_warnings
 from p2p.contracts.errors import InvalidConfig, RewardFailed
 from p2p.contracts.training import Purpose, ResumePoint, RunSummary, TrainConfig, first_seed
 from p2p.contracts.training_plan import EarlyStop
+from p2p.store.arrays import save_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import NumpyPolicy
 from p2p.worker.code_host.host_process import HostFailed
@@ -32,6 +33,7 @@ from p2p.worker.training.process import peak_memory_mb
 from p2p.worker.training.resume import ResumePoints, restored_selections, saved_selections
 from p2p.worker.training.run import Run
 from p2p.worker.training.selection import Selection
+from p2p.worker.training.start import go_on_from
 from p2p.worker.training.termination import sigterm_held_back
 
 THREADS = "P2P_THREADS"
@@ -104,7 +106,9 @@ def begin(run: Run, threads: int, points: ResumePoints) -> "Training":
             print(f"The training goes on after rollout {found[0].rollouts}.", file=sys.stderr, flush=True)
             return training
     points.go_back(None)
-    return Training(run, threads)
+    training = Training(run, threads)
+    training.go_on_from_policy()
+    return training
 
 
 class Training:
@@ -139,6 +143,14 @@ class Training:
         self._peak_memory_mb = 0
         self._begun = time.monotonic()
 
+    def go_on_from_policy(self) -> None:
+        """Take over the policy that the run goes on from, if it does.
+
+        Raises:
+            InvalidInput: its files are damaged, or of other sizes.
+        """
+        go_on_from(self._run.record.start_policy, self._config, self._learner, self._collector)
+
     def run(self, points: ResumePoints) -> None:
         """Train to the end, or until the verdict is clear; write resume points, one more at SIGTERM before leaving."""
         with sigterm_held_back() as told_to_end:
@@ -153,6 +165,7 @@ class Training:
         self._run.record.save_summary(
             RunSummary(
                 total_timesteps=steps,
+                inherited_steps=self._run.record.inherited_steps,
                 training_time_s=seconds,
                 final_episodic_return=sum(recent) / len(recent) if recent else None,
                 total_episodes=log.count,
@@ -247,7 +260,9 @@ class Training:
         return max(self._peak_memory_mb, peak_memory_mb())
 
     def _evaluate(self, step: int) -> None:
-        policy_of(self._config, self._learner, self._collector).save(self._run.record.checkpoint(step).policy_path)
+        checkpoint = self._run.record.checkpoint(step)
+        policy_of(self._config, self._learner, self._collector).save(checkpoint.policy_path)
+        save_arrays(checkpoint.optimizer_path, self._learner.optimizer())
         self.checkpoints.evaluate(step)
 
 

@@ -1,0 +1,188 @@
+"""Sessions and iterations that go on from a policy: which one, what is refused, what is copied and what it cost."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from finished_iterations import judgment, leave_training
+
+from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
+from p2p.contracts.reward import Revision, RewardDraft
+from p2p.contracts.session import NewSession
+from p2p.contracts.start_policy import LEAST_SCORE, MOST_LINES, PolicyName
+from p2p.envs import catalog
+from p2p.service.progress.lineage import record_iteration
+from p2p.service.progress.lineage_tree import lineage_tree
+from p2p.service.progress.policies import find_policy
+from p2p.service.rewards.starting import decide_start, lines_changed
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.training.plan import run_configs
+from p2p.service.training.start_policies import require_fit, require_same_interface, settle_start
+from p2p.service.workspace import Workspace
+from p2p.store import files
+from p2p.store.arrays import save_arrays
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+
+STEPS = 10_000
+POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1, max_iterations=3)
+REWARD = """
+class Reward:
+    weights = {"alive": 1.0, "lean": 0.5, "drift": 0.1, "still": 0.2}
+
+    def compute(self, obs, action, next_obs, info):
+        \"\"\"What it is.\"\"\"
+        terms = {"alive": self.weights["alive"], "lean": -self.weights["lean"] * obs[1] ** 2}
+        return sum(terms.values()), terms
+"""
+HEAVIER = REWARD.replace("0.5", "0.8").replace("What it is", "What it was")  # a docstring is no code
+
+
+def judged(ws: Workspace, score: float = 0.6, **fields: Any) -> tuple[SessionRecord, IterationRecord]:
+    """A session with one judged iteration, and its run with a policy."""
+    record = ws.record(create_session(ws, POLE.model_copy(update=fields)).session_id)
+    run_id = leave_training(record, 1, RewardDraft(source=REWARD))
+    run = record.iteration(1).run("baseline", 10)
+    assert run.iteration_id == run_id
+    run.save_env_spec(catalog.load(record.read_session().env_id))
+    save_arrays(run.checkpoint(STEPS).policy_path, {"weight_0": np.zeros(3)})
+    record.iteration(1).save_judgment(judgment(run_id, score, STEPS, passed=False))
+    record_iteration(record, 1)
+    return record, run
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("2", (None, 2, None, None)),
+        ("2@40000", (None, 2, None, 40_000)),
+        ("latest", ("latest", None, None, None)),
+        ("session_a:2", ("session_a", 2, None, None)),
+        ("session_a:2/fast_seed_11@400", ("session_a", 2, "fast_seed_11", 400)),
+    ],
+)
+def test_a_policy_is_named_by_session_iteration_run_and_step(text: str, parts: tuple[object, ...]) -> None:
+    name = PolicyName.parse(text)
+    assert name is not None
+    assert (name.session, name.iteration, name.run, name.step) == parts
+
+
+@pytest.mark.parametrize("text", ["", " ", "two words", "@@"])
+def test_what_names_no_policy_is_refused_with_the_forms(ws: Workspace, text: str) -> None:
+    with pytest.raises(InvalidInput, match="ITERATION of the same session"):
+        find_policy(ws, text)
+
+
+def test_a_copy_stays_when_the_original_is_deleted_and_steps_add_up(ws: Workspace) -> None:
+    first, run = judged(ws)
+    request = POLE.model_copy(update={"from_policy": f"{first.session_id}:1@{STEPS}"})
+    second = ws.record(create_session(ws, request).session_id)
+    first.discard()
+    start = settle_start(second, second.iteration(1))
+    assert start is not None
+    assert (start.session_id, start.iteration, start.run_id, start.steps) == (
+        first.session_id,
+        1,
+        run.iteration_id,
+        STEPS,
+    )
+    assert files.sha256(second.iteration(1).start_policy.policy_path) == start.sha256
+    assert [node.from_policy for node in lineage_tree(ws, second.session_id).nodes] == [start]
+    assert start.cost(500) == f"500 steps of its own, after {STEPS:,} of {start.words}: {STEPS + 500:,} in all"
+
+
+@pytest.mark.parametrize(
+    ("text", "error"), [("1/fast_seed_9", "fast_seed_9"), ("1@7", "7"), ("9", "9"), ("nobody:1", "nobody")]
+)
+def test_a_policy_that_is_not_there_is_refused(ws: Workspace, text: str, error: str) -> None:
+    record, _ = judged(ws)
+    with pytest.raises(UnknownName, match=error):
+        find_policy(ws, text, record)
+
+
+def test_a_policy_of_another_robot_is_refused_in_words(ws: Workspace) -> None:
+    first, _ = judged(ws)
+    request = POLE.model_copy(update={"from_policy": first.session_id, "env_id": "Hopper-v5", "prompt": "stand still"})
+    with pytest.raises(InvalidInput, match="does not fit Hopper-v5: expected its 3 actions, got 1"):
+        create_session(ws, request)
+
+
+def test_robots_with_as_many_joints_are_told_apart(ws: Workspace) -> None:
+    first, _ = judged(ws, env_id="HalfCheetah-v5", prompt="run forward")
+    with pytest.raises(InvalidInput, match="the first that differs is 0"):
+        require_same_interface(find_policy(ws, first.session_id), catalog.load("Walker2d-v5"), {})
+
+
+def test_an_optimiser_that_was_not_kept_is_refused(ws: Workspace) -> None:
+    first, _ = judged(ws)
+    with pytest.raises(InvalidInput, match="was kept without its optimiser"):
+        create_session(ws, POLE.model_copy(update={"from_policy": first.session_id, "resume_optimizer": True}))
+
+
+def test_the_size_of_the_networks_is_taken_over_unless_another_is_asked_for(ws: Workspace) -> None:
+    first, run = judged(ws)
+    config = run.read_config()
+    assert config is not None
+    run.save_config(config.model_copy(update={"net_arch": (32, 16), "activation": "tanh"}))
+    start = find_policy(ws, first.session_id).start()
+    taken = run_configs(POLE, RewardDraft(source=""), policy=start)
+    assert {(one.net_arch, one.activation) for one in taken.values()} == {((32, 16), "tanh")}
+    other = POLE.model_copy(update={"config": {"net_arch": [64, 64]}})
+    with pytest.raises(InvalidConfig, match=r"net_arch is \[64, 64\] in this training and \[32, 16\]"):
+        require_fit(start, run_configs(other, RewardDraft(source=""), policy=start).values())
+
+
+def test_a_reward_that_changed_little_goes_on_from_its_policy(ws: Workspace) -> None:
+    record, _ = judged(ws)
+    decision = decide_start(record, 1, HEAVIER, {"total_timesteps": 20_000})
+    assert decision.from_iteration == 1
+    assert 0 < decision.lines_changed <= decision.little == MOST_LINES
+    record.iteration(1).save_revision(
+        Revision(based_on=1, diagnosis="", lesson="", changes=(), source=HEAVIER, start=decision)
+    )
+    start = settle_start(record, record.iteration(2))
+    assert start is not None
+    assert (start.iteration, start.proposed_by) == (1, decision.reason)
+
+
+@pytest.mark.parametrize(
+    ("score", "source", "changes", "why"),
+    [
+        (0.6, "x = 1\ny = 2\n", {}, "more than a little"),
+        (LEAST_SCORE - 0.1, HEAVIER, {}, "as often stuck"),
+        (0.6, HEAVIER, {"log_std_init": -2.0}, "a change of log_std_init needs a new policy"),
+        (0.6, HEAVIER, {"net_arch": [32]}, "a change of net_arch needs a new policy"),
+    ],
+)
+def test_otherwise_it_begins_from_zero_and_says_why(
+    ws: Workspace, score: float, source: str, changes: dict[str, object], why: str
+) -> None:
+    record, _ = judged(ws, score)
+    decision = decide_start(record, 1, source, changes)
+    assert decision.from_iteration is None
+    assert why in decision.reason
+
+
+def test_what_did_not_help_is_not_gone_on_from_again(ws: Workspace) -> None:
+    record, _ = judged(ws)
+    find_policy(ws, "1", record).copy_to(record.iteration(2).start_policy)
+    record.iteration(2).save_draft(RewardDraft(source=HEAVIER))
+    decision = decide_start(record, 1, HEAVIER, {})
+    assert decision.from_iteration is None
+    assert "iteration 2 went on from the policy of iteration 1 and did not get better" in decision.reason
+
+
+@pytest.mark.parametrize(
+    ("new", "share"), [(REWARD, 0.0), (REWARD.replace('"""What it is."""', "# nothing"), 0.0), ("def (", 1.0)]
+)
+def test_comments_docstrings_and_layout_are_no_change(new: str, share: float) -> None:
+    assert lines_changed(REWARD, new) == share
+
+
+def test_a_changed_source_is_copied_as_it_was_or_refused(ws: Workspace, tmp_path: Path) -> None:
+    first, run = judged(ws)
+    start = find_policy(ws, first.session_id).start()
+    run.checkpoint(STEPS).policy_path.write_bytes(b"another")
+    with pytest.raises(InvalidInput, match="has changed while it was copied"):
+        IterationRecord(tmp_path).start_policy.copy_in(start, run.checkpoint(STEPS).policy_path, None)
