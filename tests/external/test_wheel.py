@@ -1,15 +1,21 @@
 """The wheel, installed where nothing else is, does what the checkout does."""
 
+import http.client
 import json
 import os
+import re
 import subprocess
 import sys
+import time
+import tomllib
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from shared_sessions import BALANCE
 
 ROOT = Path(__file__).parents[2]
+TOKEN = "a-token-of-this-test-0123456789"
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
 
 
@@ -70,6 +76,78 @@ def test_the_server_of_the_installed_wheel_answers_with_its_tools(installed: Pat
             replies[reply.get("id")] = reply
         server.stdin.close()
     assert "create_session" in {tool["name"] for tool in replies[2]["result"]["tools"]}
+
+
+def test_the_wheel_holds_every_template_static_file_and_licence_of_the_pages(installed: Path, tmp_path: Path) -> None:
+    where = run(installed / "python", "-c", "import p2p.web.pages as pages; print(pages.__path__[0])", cwd=tmp_path)
+    assert where.returncode == 0, where.stderr
+    place, source = Path(where.stdout.strip()), ROOT / "p2p/web/pages"
+    assert installed.parent in place.parents
+    tracked = run("git", "ls-files", "p2p/web/pages", cwd=ROOT).stdout.split()
+    names = [Path(name).relative_to("p2p/web/pages") for name in tracked]
+    assert len(names) > 40
+    assert [name for name in names if not (place / name).exists()] == []
+    assert [name for name in names if (place / name).read_bytes() != (source / name).read_bytes()] == []
+    vendored = tomllib.loads((place / "static/vendor/vendor.toml").read_text())
+    for library in vendored.values():
+        for name, file in library["files"].items():
+            assert sha256((place / "static/vendor" / name).read_bytes()).hexdigest() == file["sha256"]
+
+
+OFFLINE = """
+import os, socket, sys
+real = socket.socket.connect
+def connect(self, address):
+    if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1"):
+        print("CONNECTS TO", address, file=sys.stderr, flush=True)
+        os._exit(9)
+    return real(self, address)
+socket.socket.connect = connect
+names = socket.getaddrinfo
+socket.getaddrinfo = lambda host, *rest, **more: names(host, *rest, **more) if host == "127.0.0.1" else os._exit(8)
+from p2p.cli import main
+sys.exit(main(["web", *sys.argv[1:]]))
+"""
+"""`p2p web` that ends if it asks another machine for anything."""
+
+
+def test_the_pages_of_the_installed_wheel_are_there_at_once_without_node_or_network(
+    installed: Path, tmp_path: Path
+) -> None:
+    environment = {"PATH": str(tmp_path / "empty"), "HOME": str(tmp_path), "P2P_WEB_TOKEN": TOKEN}
+    command = [installed / "python", "-c", OFFLINE, "--port", "0", "--json", "--runs-dir", str(tmp_path / "runs")]
+    begun = time.monotonic()
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        text = ""
+        while not text.endswith("}\n"):
+            line = server.stdout.readline()
+            assert line, "the server has ended"
+            text += line
+        port = json.loads(text)["port"]
+        try:
+            listed = asked(port, "/e2e")
+            print(f"The list is there {time.monotonic() - begun:.1f} s after the command.")
+            assert "No session yet" in listed
+            links = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', listed))
+            assert len(links) > 3
+            for link in links:
+                assert asked(port, link)
+            assert re.findall(r'(?:src|href)="(https?:)?//', listed) == []
+            assert server.poll() is None
+        finally:
+            server.terminate()
+
+
+def asked(port: int, path: str) -> str:
+    """An answer of the pages to their owner."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request("GET", path, headers={"authorization": f"Bearer {TOKEN}"})
+    answer = connection.getresponse()
+    assert answer.status == 200, path
+    body = answer.read().decode()
+    connection.close()
+    return body
 
 
 def test_an_install_without_training_names_the_line_that_brings_it(installed: Path, tmp_path: Path) -> None:

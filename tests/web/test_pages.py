@@ -213,3 +213,30 @@ def test_runs_of_suites_are_listed_followed_compared_and_stopped(
     assert web("GET", "/benchmark/compare?first=a&second=b").status == 404
     assert form(web, "/benchmark", "suite=no-such-suite")[0] == 404
     assert form(web, "/benchmark", "suite=basic&seeds=many")[0] == 422
+
+
+LOSES = ("/purge", "/empty")
+"""Ends of addresses after which something is gone for good."""
+
+
+def test_nothing_is_lost_for_good_by_one_click(web: Asking) -> None:
+    form(web, f"/e2e/{SESSION}/delete", "")
+    text = "".join(web("GET", address).body.decode() for address in (*PAGES, "/trash"))
+    forms = re.findall(r'<form method="post" action="([^"]+)"(.*?)</form>', text, re.DOTALL)
+    losing = [(address, inner) for address, inner in forms if address.endswith(LOSES)]
+    assert {address.rpartition("/")[2] for address, _ in losing} == {"purge", "empty"}
+    for address, inner in losing:
+        assert re.search(r'<input[^>]*name="typed"[^>]* required', inner), address
+    assert web("DELETE", f"/trash/{SESSION}").status in (404, 405), "no page removes by another method"
+
+
+def test_several_sessions_at_once_are_refused_with_the_reason_where_nothing_can_be_done(web: Asking) -> None:
+    assert form(web, "/e2e/selected", "action=star")[0] == 422
+    assert "Say which tag" in form(web, "/e2e/selected", f"action=tag&session={SESSION}")[1]
+    status, text = form(web, "/e2e/selected", f"action=star&session={SESSION}&session=nobody")
+    assert status == 422
+    assert "Done with 1 of 2" in text
+    assert SESSION in web("GET", "/e2e?starred=true").body.decode()
+    assert "Select two" in web("GET", f"/e2e/{SESSION}/compare?of=1").body.decode()
+    answer = web("GET", f"/e2e/{SESSION}/compare?of=2&of=1")
+    assert answer.headers["location"] == f"/e2e/{SESSION}/compare/1/2"

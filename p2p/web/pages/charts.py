@@ -173,16 +173,12 @@ def scores(
     def y_of(value: float) -> float:
         return round(height - 20 - value * (height - 30), 1)
 
-    points = tuple(
-        ScorePoint(
-            number,
-            round(30 + step * (place + 0.5), 1),
-            y_of(score),
-            *((None, None, None) if success is None else map(y_of, success)),
-            passed,
-        )
-        for place, (number, score, success, passed) in enumerate(found)
-        if score is not None
-    )
+    points = []
+    for place, (number, score, success, passed) in enumerate(found):
+        if score is None:
+            continue
+        at = round(30 + step * (place + 0.5), 1)
+        share, low, high = (None, None, None) if success is None else map(y_of, success)
+        points.append(ScorePoint(number, at, y_of(score), share, low, high, passed))
     path = "".join(f"{'L' if place else 'M'}{point.x} {point.y}" for place, point in enumerate(points))
-    return ScoreChart(points, path, y_of(threshold), step)
+    return ScoreChart(tuple(points), path, y_of(threshold), step)

@@ -56,6 +56,7 @@ class Slot {
 
   async load() {
     this.trace = await traceAt(this.element.dataset.trace);
+    if (this.video?.error) this.#fallBack(); // it failed before anybody listened
     if (this.figure) this.figure.trace = this.trace;
     return this;
   }
@@ -73,7 +74,7 @@ class Slot {
     this.video.replaceWith(canvas);
     this.video = null;
     this.figure = new Figure(canvas);
-    if (this.trace) arrange();
+    if (this.trace && slots.every((slot) => slot.trace)) arrange();
   }
 }
 
