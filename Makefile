@@ -1,8 +1,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Each process is given a run of neighbours, and takes from the others once it is done.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+# A file stays in one process, which makes its servers and trained sessions once.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadscope --no-loadscope-reorder
 # Without it every process of p2p reads its sources anew: a confined one cannot write what it has compiled.
 COMPILE := $(BIN)/python -m compileall -q p2p p2p_mcp
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --only-binary :all:

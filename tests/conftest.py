@@ -13,6 +13,7 @@ from cpu_times import pytest_addoption, pytest_configure  # noqa: F401  (hooks)
 from hypothesis import HealthCheck, settings
 from shared_sessions import FilmLine, drawing, end_films
 
+from p2p.scheduler.resources import cores
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
@@ -33,6 +34,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 INSIDE = ip_network("10.99.0.0/30")
 """The network between this machine and its own namespaces, which some tests make."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Processes of pytest-xdist: one more than cores, since a test often waits for processes that it started."""
+    return cores() + 1
 
 
 def pytest_collection_finish() -> None:

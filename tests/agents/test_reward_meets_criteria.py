@@ -187,7 +187,11 @@ ARE_ASKED = [
 
 
 @pytest.mark.parametrize(
-    ("env", "motions", "sentence", "amount"), ARE_ASKED, ids=[f"{a[0]}: {a[2]}" for a in ARE_ASKED]
+    ("env", "motions", "sentence", "amount"),
+    [
+        pytest.param(*asked, id=f"{asked[0]}: {asked[2]}", marks=[pytest.mark.nightly] * (number % 3 > 0))
+        for number, asked in enumerate(ARE_ASKED)
+    ],
 )
 def test_the_motion_that_is_paid_most_meets_the_criteria(env: str, motions: Any, sentence: str, amount: float) -> None:
     spec = spec_of(env)

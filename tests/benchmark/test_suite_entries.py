@@ -77,6 +77,7 @@ prompt = "walk to the left for 2 seconds"
 """
 
 
+@pytest.mark.nightly
 def test_a_policy_that_sees_a_part_of_its_robot_sits_its_exam_again_as_it_sat_it(tmp_path, capsys):
     file = tmp_path / "ants.toml"
     file.write_text(ANT)

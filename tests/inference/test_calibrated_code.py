@@ -55,6 +55,7 @@ def _measured(
     return judge, stub
 
 
+@pytest.mark.nightly
 def test_a_model_writes_the_code_once_for_each_sentence_and_it_is_kept(
     runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -152,21 +152,21 @@ def test_code_that_tells_no_known_motion_from_another_is_refused(text: str, usab
     assert intent is not None
     session = ws.record("watched").read_session()
     request = NewSession.model_validate(
-        session.model_dump(include=set(NewSession.model_fields)) | {"env_id": "Hopper-v5"}
+        session.model_dump(include=set(NewSession.model_fields)) | {"env_id": "Swimmer-v5"}
     )
-    calm = Intent(prompt="hop calmly", env_id="Hopper-v5", criteria=intent.criteria[1:], episode_s=5.0)
-    create_session(ws, request.model_copy(update={"prompt": "hop"}), session_id="hopping", intent=calm)
-    code = write_judge_code(ws, "hopping")
+    calm = Intent(prompt="swim calmly", env_id="Swimmer-v5", criteria=intent.criteria[1:], episode_s=5.0)
+    create_session(ws, request.model_copy(update={"prompt": "swim"}), session_id="swimming", intent=calm)
+    code = write_judge_code(ws, "swimming")
     assert code is not None
     assert bool(code.usable) == usable
     assert usable or "known motions the score 1: it tells nothing apart" in code.functions[0].problems[0]
-    assert write_judge_code(ws, "hopping") == code, "written once"
+    assert write_judge_code(ws, "swimming") == code, "written once"
     assert "known motions" in stub.seen[-1].system or usable
     if usable:
-        refused = submit_judge_code(ws, "hopping", "calm", OUTSIDE)
+        refused = submit_judge_code(ws, "swimming", "calm", OUTSIDE)
         assert refused.errors[0].endswith(
             "it tells nothing apart. Let the score grow with what the criterion asks for."
         )
-        known = submit_judge_code(ws, "hopping", "calm", CALM).known_motions
+        known = submit_judge_code(ws, "swimming", "calm", CALM).known_motions
         assert known[0].score == max(one.score for one in known) > 0
         assert len({one.motion for one in known}) > 1

@@ -1,19 +1,21 @@
 import re
-import time
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from mcp.client import Client
 from mcp.types import CallToolResult, ImageContent, TextResourceContents
-from shared_sessions import BALANCE
+from shared_sessions import BALANCE, passed_session
 
 from p2p.contracts.session import NewSession
+from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view_session
-from p2p.service.sessions.driving import start_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
+from p2p.settings import Settings
 from p2p_mcp.apps.data import Dashboard
 from p2p_mcp.apps.page import DASHBOARD
 from p2p_mcp.server import build_server
@@ -88,12 +90,13 @@ async def test_an_unknown_session_or_iteration_is_named(connect: Connect, ws: Wo
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("pictures")
-async def test_a_trained_session_shows_curves_verdict_and_frames(ws: Workspace) -> None:
-    session_id = create_session(ws, REQUEST).session_id
-    view = start_session(ws, session_id)
-    while view.alive:
-        time.sleep(0.1)
-        view = view_session(ws, session_id)
+async def test_a_trained_session_shows_curves_verdict_and_frames(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    ws = Workspace(Settings(runs_dir=shutil.copytree(passed_session(tmp_path_factory), tmp_path / "trained")))
+    (listed,) = list_sessions(ws)
+    session_id = listed.session.session_id
+    view = view_session(ws, session_id)
     async with Client(build_server(ws)) as client:
         result = await client.call_tool("show_dashboard", {"session_id": session_id})
         shown = _dashboard(result)

@@ -67,7 +67,9 @@ def _pictures(result: CallToolResult) -> list[ImageContent]:
     return [block for block in result.content if isinstance(block, ImageContent)]
 
 
-@pytest.mark.parametrize("view", ["progress", "curve", "terms", "dynamics"])
+@pytest.mark.parametrize(
+    "view", ["progress", "curve", *(pytest.param(view, marks=pytest.mark.nightly) for view in ("terms", "dynamics"))]
+)
 async def test_metrics_are_few_numbers_and_a_plot(
     connect: Connect, ws: Workspace, caller: Calls, session_id: str, view: str
 ) -> None:
@@ -229,6 +231,7 @@ async def test_two_checkpoints_are_compared_by_the_caller_in_both_orders(
         assert "has no checkpoint 7" in await call.error("compare_videos", **{**ask, "first_checkpoint": 7})
 
 
+@pytest.mark.nightly
 async def test_the_model_of_a_client_compares_each_picture_by_itself(
     connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:

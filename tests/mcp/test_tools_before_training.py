@@ -26,6 +26,13 @@ Calls = Callable[[Client], Caller]
 MISSING = "session_20260101_000000_00000000"
 
 
+@pytest.fixture(params=["auto", pytest.param("legacy", marks=pytest.mark.nightly)])
+def mode(request: pytest.FixtureRequest) -> str:
+    """The older era at night: what travels in it is tried in test_tools_after_training.py at every change."""
+    era: str = request.param
+    return era
+
+
 async def test_environments_lead_to_a_session(connect: Connect, ws: Workspace, caller: Calls) -> None:
     async with connect(ws) as client:
         call = caller(client)
@@ -209,7 +216,6 @@ async def test_a_job_that_does_not_exist_is_named(connect: Connect, ws: Workspac
         assert (await call("list_jobs"))["jobs"] == []
 
 
-@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.nightly)], indirect=True)
 async def test_a_reward_is_tried_kept_or_refused_with_the_line(connect: Connect, ws: Workspace, caller: Calls) -> None:
     async with connect(ws) as client:
         call = caller(client)

@@ -12,9 +12,8 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "10_train_on_a_cluster.py"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind", ["slurm", pytest.param("ray", marks=pytest.mark.nightly), pytest.param("k8s", marks=pytest.mark.nightly)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ["slurm", "ray", "k8s"])
 def test_the_example_runs_on_a_cluster_to_its_assertion(
     kind: str, request: pytest.FixtureRequest, jobs: Path, tmp_path: Path
 ) -> None:

@@ -184,7 +184,7 @@ def test_a_loop_that_ends_without_passing_is_done_all_the_same(ws):
         env_id="InvertedPendulum-v5",
         n_seeds=1,
         n_report_rollouts=10,
-        max_iterations=2,
+        max_iterations=1,
         pass_threshold=1.0,
         config={**SHORT, "total_timesteps": 1024},
     )
@@ -194,8 +194,7 @@ def test_a_loop_that_ends_without_passing_is_done_all_the_same(ws):
     done = ended(ws, job.job_id)
     view = view_session(ws, name)
     assert (done.state, view.status) == (JobState.COMPLETED, SessionStatus.MAX_ITERATIONS)
-    assert (done.iteration, done.step, done.total) == (2, 2 * 1024, 2 * 1024)
-    assert sum(run.step for run in done.runs) == 1024, "of the newest iteration"
+    assert (done.iteration, done.step, done.total) == (1, 1024, 1024)
     assert start_loop(ws, name, "all of it").job_id == job.job_id
     with pytest.raises(InvalidInput, match="has ended as max_iterations"):
         start_loop(ws, name)

@@ -57,6 +57,7 @@ def _by_a_caller(runs_dir: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_session_driven_by_its_loop_and_one_driven_by_its_caller_leave_the_same(tmp_path: Path) -> None:
     alone, called = _by_itself(tmp_path / "alone"), _by_a_caller(tmp_path / "called")
     end_films(tmp_path)

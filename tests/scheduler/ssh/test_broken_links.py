@@ -92,7 +92,7 @@ def assert_ran_once_and_is_whole(directory: Path) -> None:
     assert not list(directory.rglob("*.part"))
 
 
-@pytest.mark.parametrize("n_bytes", [3000, 9000])
+@pytest.mark.parametrize("n_bytes", [3000, pytest.param(9000, marks=pytest.mark.nightly)])
 def test_at_submission(fault: Fault, backend: SSHBackend, jobs: Path, n_bytes: int) -> None:
     fault.strike_after(n_bytes)  # while the keys are agreed on; while it is uploaded and started
     status = backend.submit(shell(WORK.format(size=1000, pause=0)), jobs / "a")

@@ -165,7 +165,9 @@ def follow(simulations, envs, steps, limit):
     return ends
 
 
-@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize(
+    "env_id", [pytest.param(one, marks=[pytest.mark.nightly] * (one == "HumanoidStandup-v5")) for one in IDS]
+)
 def test_a_batch_is_gymnasium_to_the_bit_with_any_number_of_threads(env_id):
     simulations = [simulate(env_id, threads=threads) for threads in (1, 2)]
     assert [simulation.engine for simulation in simulations] == ["batch", "batch"]

@@ -11,7 +11,13 @@ from audited_rewards import KEPT, TUNED, Audited
 from measure_audit import audited
 
 
-@pytest.mark.parametrize("one", [*TUNED, *KEPT], ids=lambda one: f"{one.env_id}-{one.name}-{one.good}")
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(one, id=f"{one.env_id}-{one.name}-{one.good}", marks=[pytest.mark.nightly] * (number % 2))
+        for number, one in enumerate([*TUNED, *KEPT])
+    ],
+)
 def test_bad_rewards_are_warned_of_and_good_ones_are_not(one: Audited) -> None:
     _, messages = audited(one)
     assert bool(messages) is not one.good, messages or one.why

@@ -40,6 +40,10 @@ def require_proof(env_id, sentences):
         prove(vectorise(reward), reward, *arrays, info, np.ones(len(some), dtype=bool))
 
 
+MANY_JOINTS = {"Ant-v5", "Humanoid-v5", "HumanoidStandup-v5"}
+"""Dear to simulate."""
+
+
 def test_the_environments_have_every_skill():
     assert set().union(*(body_of(load(env)).skills for env in ENVIRONMENTS)) == set(TEMPLATES)
 
@@ -50,7 +54,9 @@ def test_every_skill_of_the_built_in_author_is_vectorised(env_id):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("env_id", known())
+@pytest.mark.parametrize(
+    "env_id", [pytest.param(one, marks=[pytest.mark.nightly] * (one in MANY_JOINTS)) for one in known()]
+)
 def test_every_sentence_of_the_built_in_author_is_vectorised(env_id):
     offered = [sentence for line in examples(body_of(load(env_id))) for sentence in line.split(", ")]
     require_proof(env_id, [sentence for sentence in offered if sentence not in COUNTS])
