@@ -108,7 +108,7 @@ def test_ending_without_passing_exits_3(capsys: Capture) -> None:
     assert main(["resume"]) == 2
 
 
-@pytest.mark.parametrize("stop", [True, False])
+@pytest.mark.parametrize("stop", [pytest.param(True, marks=pytest.mark.nightly), False])
 def test_ctrl_c_leaves_the_trainings_running_unless_they_are_to_stop(stop: bool, runs_dir: Path) -> None:
     words = ["run", BALANCE, *TINY, "--timesteps", "2000000", *(["--stop-on-exit"] if stop else [])]
     with subprocess.Popen(

@@ -43,6 +43,7 @@ def _measured(
     return {judge["judge"]: judge for judge in report["judges"]}, stub
 
 
+@pytest.mark.nightly
 def test_eyes_alone_and_with_measurements_are_measured(
     runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -41,6 +41,7 @@ async def _read(client: Client, uri: str) -> JobView:
     return JobView.model_validate_json(contents.text)
 
 
+@pytest.mark.nightly
 async def test_a_client_that_knows_tasks_gets_the_trained_iteration_as_the_result(
     ws: Workspace, session_id: str
 ) -> None:

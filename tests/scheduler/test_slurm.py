@@ -468,6 +468,7 @@ def test_a_training_that_makes_room_for_a_more_urgent_job_goes_on_where_it_was(
     assert policies(run) == undisturbed
 
 
+@pytest.mark.nightly
 def test_a_job_on_a_login_node_waits_in_slurm_and_goes_on_when_it_is_requeued(
     login_node: Lab, slurm: SlurmLab, jobs: Path
 ) -> None:

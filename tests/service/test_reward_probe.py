@@ -56,11 +56,13 @@ def test_what_was_learnt_is_told_and_nothing_is_kept(ws: Workspace) -> None:
     assert not any("probe" in issue.message for issue in report.issues)
     assert left(ws) == before
 
-    learnt_nothing = check_reward_source(ws, name, CONSTANT, probe=True)
-    assert any("nothing was learnt" in issue.message for issue in learnt_nothing.issues)
-    hacked = check_reward_source(ws, name, TIPS_OVER, probe=True)
-    assert any("in a probe training" in issue.message.lower() for issue in hacked.issues)
-    assert left(ws) == before
+
+@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.parametrize(("source", "words"), [(CONSTANT, "nothing was learnt"), (TIPS_OVER, "in a probe training")])
+def test_a_reward_that_teaches_nothing_or_something_else_is_warned_of(ws: Workspace, source: str, words: str) -> None:
+    report = check_reward_source(ws, create_session(ws, PENDULUM).session_id, source, probe=True)
+    assert any(words in issue.message.lower() for issue in report.issues)
 
 
 @pytest.mark.slow

@@ -133,6 +133,7 @@ def test_a_stopped_session_gives_the_machine_back_and_is_not_filmed(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("films")
 def test_the_job_of_an_ended_session_films_all_its_checkpoints(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path

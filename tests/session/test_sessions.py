@@ -80,6 +80,7 @@ def test_what_does_not_pass_is_revised_by_at_most_two_changes_and_ends_without_p
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_session_whose_verdict_is_clear_early_saves_steps_and_is_judged_as_always(ws: Workspace) -> None:
     request = PENDULUM.model_copy(
         update={

@@ -154,6 +154,7 @@ def test_two_iterations_with_everything_that_can_go_wrong_on_the_way(tmp_path: P
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_ctrl_c_leaves_the_training_at_work_and_a_resumed_agent_sees_it_end(tmp_path: Path) -> None:
     script = [CREATE, on_session("write_reward", source=GOOD), on_session("train_iteration", timesteps=20_000)]
     with ScriptedClaude(script).serving() as claude:
