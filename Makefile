@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LOCKS := $(filter-out requirements/ray.lock,$(wildcard requirements/*.lock))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint fast-tests slow-tests test-external nightly reliability trends coverage docs docs-site bundle registry table lock clean
+.PHONY: help setup demo test check lint fast-tests slow-tests test-external nightly reliability trends coverage docs docs-site bundle registry table lock vendor clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ table: $(VENV)/.demo  ## The table of docs/benchmark.md: 8 sentences x 3 seeds (
 lock: $(VENV)/.demo  ## Choose the versions anew that everything is installed with, and write them down with their hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/python requirements/lock.py $(BIN)/uv
+
+vendor: $(VENV)/bin/python  ## Fetch the scripts of others in p2p web anew with npm, hold them against their hashes, say what changed
+	$(BIN)/python requirements/vendor.py $(VENDOR)
 
 clean:  ## Remove the virtual environment and caches; runs/ is kept
 	rm -rf $(VENV) .external build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
