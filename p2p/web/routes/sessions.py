@@ -132,5 +132,5 @@ def _known(ws: Workspace, session_id: str) -> Session | None:
 
 def _is_same(known: Session, request: SessionRequest) -> bool:
     asked = request.asked()
-    asked = asked.model_copy(update={"prompt": asked.prompt.strip()})
+    asked = asked.model_copy(update={"prompt": asked.prompt.strip(), "log": asked.log or known.log})
     return all(getattr(known, name) == getattr(asked, name) for name in type(asked).model_fields)
