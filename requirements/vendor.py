@@ -1,4 +1,4 @@
-"""Fetch the scripts and styles of others that `p2p web` serves, as npm packages from the registry npm is configured with.
+"""Fetch the scripts and styles of others that `p2p web` serves, as npm packages of the registry npm is configured for.
 
     python requirements/vendor.py                 the versions of vendor.toml, held against their hashes
     python requirements/vendor.py uplot@1.6.33    another version of one: its files and hashes are written down
