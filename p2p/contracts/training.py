@@ -73,7 +73,8 @@ class TrainConfig(Contract):
     start_states: StartStates | None = None
     """None starts every training episode as Gymnasium does."""
     side_info: bool = False
-    """Adds copies of the simulator's named arrays to a reward's `info`."""
+    """Adds copies of the simulator's named arrays to a reward's `info`. The policy does not see them: with a reward
+    that reads none of them, the training is the same to the bit."""
     env_kwargs: dict[str, bool | int | float | str] = {}
     """Passed to `gymnasium.make`."""
     num_evals: int = Field(default=4, ge=1)

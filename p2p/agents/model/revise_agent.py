@@ -12,9 +12,10 @@ from p2p.agents.model.reward_author import MAX_SOURCE
 from p2p.agents.model.variants import Variation, propose_variants
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.intent import Intent
+from p2p.contracts.intent import Intent, share_in_words
 from p2p.contracts.protocols import Attempt, AuthorLimits
 from p2p.contracts.reward import Change, Revision
+from p2p.contracts.start_policy import MOST_LINES
 from p2p.prompts import render
 from p2p.store.sessions import SessionRecord
 from p2p.training.tuning import BOUNDS
@@ -129,6 +130,7 @@ def _system(situation: Situation, history: SessionHistory) -> str:
         constraints=situation.limits.constraints,
         plateau=stuck if stuck >= PLATEAU else 0,
         reward_only=situation.limits.reward_only,
+        little=share_in_words(MOST_LINES),
         steps_left="no limit" if situation.steps_left is None else f"{situation.steps_left:,}",
         bounds=", ".join(f"{name} {low:g} … {high:g}" for name, (low, high) in BOUNDS.items()),
     )
