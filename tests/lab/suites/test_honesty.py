@@ -30,7 +30,6 @@ def test_more_cases_see_more():
     assert few.alarms < 0.6 < 0.85 < many.alarms
 
 
-@pytest.mark.nightly
 def test_the_command_prints_three_tables_that_repeat(capsys):
     words = ["lab", "suites", "--design", "6x2", "--suites", "3", "--json"]
     found = []
