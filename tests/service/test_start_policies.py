@@ -23,6 +23,7 @@ from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.arrays import save_arrays
 from p2p.store.iterations import IterationRecord
+from p2p.store.remote import RemoteJobRecord
 from p2p.store.sessions import SessionRecord
 
 STEPS = 10_000
@@ -178,6 +179,15 @@ def test_what_did_not_help_is_not_gone_on_from_again(ws: Workspace) -> None:
 )
 def test_comments_docstrings_and_layout_are_no_change(new: str, share: float) -> None:
     assert lines_changed(REWARD, new) == share
+
+
+def test_a_node_is_sent_the_policy_with_the_run(ws: Workspace, tmp_path: Path) -> None:
+    first, _ = judged(ws)
+    run = IterationRecord(tmp_path / "baseline_seed_1")
+    start = find_policy(ws, first.session_id).copy_to(run.start_policy)
+    sent = RemoteJobRecord(run.path).inputs()
+    assert files.sha256(sent["start_policy.npz"]) == start.sha256
+    assert "start_policy.json" in sent
 
 
 def test_a_changed_source_is_copied_as_it_was_or_refused(ws: Workspace, tmp_path: Path) -> None:
