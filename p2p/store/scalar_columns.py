@@ -171,7 +171,7 @@ class _Table:
             self._add_one_by_one(training)
         self._rows += len(training)
         self._last_step = self._steps[-1]
-        while len(self._part_steps) * PART + PART <= self._rows:
+        while len(self._part_steps) * PART + PART < self._rows:  # the last row is always kept whole
             self._finish_part()
         if not self._dropped and self._rows > WHOLE:
             self._dropped = True

@@ -75,7 +75,7 @@ def test_a_long_list_is_searched_filtered_sorted_and_paged_by_keyboard(
     print(f"{n} sessions: the list takes {took[10]:.0f} ms (median), {took[18]:.0f} ms (95 %)")
 
 
-@pytest.mark.parametrize("n", [20_000, pytest.param(1_000_000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("n", [25_600, pytest.param(1_000_000, marks=pytest.mark.nightly)])
 def test_a_long_training_is_drawn_with_few_points(n: int, site: Callable[[Path], Site], tmp_path: Path) -> None:
     place = tmp_path / "runs" / SESSION
     shutil.copytree(RECORDED, place)
