@@ -167,9 +167,9 @@ class Suite(Contract):
 
     @property
     def without_exams(self) -> "Suite":
-        """The suite as it was before its exams: two that agree in it give their sessions the same."""
+        """The suite as its sessions know it, without exams and what is held back: two that agree in it are run alike."""
         cases = tuple(case.model_copy(update={"exam": None}) for case in self.cases)
-        return self.model_copy(update={"cases": cases, "version": 1, "source": ""})
+        return self.model_copy(update={"cases": cases, "held_back": (), "version": 1, "source": ""})
 
     def case(self, name: str) -> Case | None:
         """Case of a name; None if there is none."""

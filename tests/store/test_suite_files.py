@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
-from p2p.contracts.suite import Case, Difficulty, Suite
+from p2p.contracts.suite import Case, Difficulty, HeldBackCase, Suite
 from p2p.contracts.training import SEED_BLOCK, SESSION_BLOCKS, Purpose, first_seed
 from p2p.store.suite_files import load_suite, round_robin, save_exam, shipped_suites
 
@@ -172,6 +172,8 @@ def test_any_edit_of_a_suite_or_an_exam_changes_its_digest(file: Path) -> None:
     assert len(digests) == 7
     save_exam(file.parent / "exams" / "two" / "run.json", exam_of("run"))
     assert changed.without_exams == load_suite(str(file)).without_exams
+    other = HeldBackCase(name="secret", env_id="Hopper-v5", digest="0" * 64)
+    assert changed.model_copy(update={"held_back": (other,)}).without_exams == changed.without_exams
 
 
 def test_a_case_without_the_exam_it_should_have_is_refused(file: Path) -> None:
