@@ -309,7 +309,8 @@ class CaseResult(Contract):
     """Share of its report rollouts that met its own required criteria."""
     iterations: int = 0
     steps: int = 0
-    """Environment steps of all its trainings."""
+    """Environment steps of all its trainings, those before a policy gone on from included: sessions of suites go on
+    from their own policies alone."""
     seconds: float = 0.0
     """Time at work, waiting for cores included."""
     dollars: dict[str, float] = {}
