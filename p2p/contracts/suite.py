@@ -167,7 +167,7 @@ class Suite(Contract):
 
     @property
     def without_exams(self) -> "Suite":
-        """The suite as its sessions know it, without exams and what is held back: two that agree in it are run alike."""
+        """The suite as its sessions know it, without exams and what is held back: two that agree in it run alike."""
         cases = tuple(case.model_copy(update={"exam": None}) for case in self.cases)
         return self.model_copy(update={"cases": cases, "held_back": (), "version": 1, "source": ""})
 
