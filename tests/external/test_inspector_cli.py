@@ -67,6 +67,7 @@ class Caller:
         return structured
 
 
+@pytest.mark.nightly  # a Node for each call: 95 s of processor time
 def test_every_tool_can_be_called_in_the_order_of_the_loop(
     node: Node, p2p_url: str, trained: Trained, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
