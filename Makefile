@@ -11,6 +11,8 @@ LOCKED := $(PIP) --no-deps --require-hashes
 OURS := $(PIP) --no-deps --no-build-isolation --editable . && $(COMPILE)
 # where it is set, pytest compiles 300 files of tests in each of its processes
 unexport PYTHONDONTWRITEBYTECODE
+# A real SSH server, Slurm and Ray, for the tests of machines and clusters; where one cannot be had, its tests are skipped.
+LABS := $(VENV)/.sshd $(VENV)/.slurm $(VENV)/.ray
 LOCKS := $(filter-out requirements/ray.lock,$(wildcard requirements/*.lock))
 
 .DEFAULT_GOAL := help
