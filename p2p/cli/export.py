@@ -10,11 +10,11 @@ from rich.text import Text
 
 from p2p.cli.completion import complete_format
 from p2p.cli.formats import short_path
-from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_workspace
+from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, known_names, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.session_options import loggers
 from p2p.cli.tables import table
-from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import number
 from p2p.contracts.loggers import LoggerName
 from p2p.contracts.work import Export, ExportFormat, NewExport
@@ -79,20 +79,17 @@ def export(  # noqa: PLR0913  typer reads one parameter per option
     """
     ws = open_workspace(runs_dir)
     output = Output(as_json)
+    if log and formats:
+        raise InvalidInput("--log and --format write different things: give one of them at a time.")
     if log:
         _write_logs(ws, output, find_session(ws, session), log)
-        if not formats:
-            return
-    names = [name.strip() for word in formats or () for name in word.split(",") if name.strip()]
+        return
+    names = known_names("format", formats, list(ExportFormat))
     if not names:
         wrong = "--format is empty" if formats else "Nothing to export"
         raise InvalidInput(f"{wrong}: expected --format with {', '.join(ExportFormat)}, or several of them.")
-    for name in names:
-        if name not in list(ExportFormat):
-            raise UnknownName("format", name, map(str, ExportFormat))
-    chosen = tuple(ExportFormat(name) for name in names)
     request = _request(
-        formats=chosen,
+        formats=tuple(map(ExportFormat, names)),
         iteration=iteration,
         run_id=run,
         checkpoint=checkpoint,

@@ -1,6 +1,7 @@
 """Options that commands share, and the service they open."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,7 @@ import typer
 from p2p.cli.completion import complete_environment, complete_session
 from p2p.cli.counts import steps
 from p2p.cli.interrupts import loading
-from p2p.contracts.errors import StorageProblem
+from p2p.contracts.errors import StorageProblem, UnknownName
 from p2p.registry import backend_forms
 
 if TYPE_CHECKING:
@@ -127,6 +128,19 @@ def open_workspace(runs_dir: Path | None, backend: str | None = None, allow_weak
     if (place := settings.runs_dir).exists() and not place.is_dir():
         raise StorageProblem(f"{place} is a file; sessions are kept in a directory. Choose one with --runs-dir.")
     return Workspace(settings if backend is None else settings.model_copy(update={"backend": backend}))
+
+
+def known_names(kind: str, words: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
+    """Names of an option that is repeated, or holds several with commas between; each once, in their order.
+
+    Raises:
+        UnknownName: one is not among `known`.
+    """
+    names = [name.strip() for word in words or () for name in word.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise UnknownName(kind, name, map(str, known))
+    return tuple(dict.fromkeys(names))
 
 
 def examples(*lines: str) -> str:

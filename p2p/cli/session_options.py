@@ -5,9 +5,8 @@ from typing import Annotated, Any
 import typer
 from pydantic import BaseModel
 
-from p2p.cli.options import JUDGING, TRAINING
+from p2p.cli.options import JUDGING, TRAINING, known_names
 from p2p.contracts.docstrings import description_of
-from p2p.contracts.errors import UnknownName
 from p2p.contracts.loggers import LoggerName
 from p2p.contracts.session import NewSession, Priority
 
@@ -83,8 +82,4 @@ def loggers(words: list[str] | None) -> tuple[LoggerName, ...]:
     Raises:
         UnknownName: there is no such logger.
     """
-    names = [name.strip() for word in words or () for name in word.split(",") if name.strip()]
-    for name in names:
-        if name not in list(LoggerName):
-            raise UnknownName("logger", name, map(str, LoggerName))
-    return tuple(LoggerName(name) for name in dict.fromkeys(names))
+    return tuple(map(LoggerName, known_names("logger", words, list(LoggerName))))

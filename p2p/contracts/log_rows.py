@@ -34,7 +34,8 @@ class LogRow:
 
     @property
     def mark(self) -> int:
-        """Number that tells this row from another one of its stream, by its step and scalars in single precision."""
+        """Number that tells this row from another one of its stream, by its step and scalars in single precision; only
+        within this process, since Python hashes texts anew in each."""
         return mark_of(self.step, self.scalars)
 
 

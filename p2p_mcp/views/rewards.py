@@ -76,12 +76,12 @@ def written(session_id: str, draft: DraftReport, *, ours: bool) -> RewardAnswer:
         ours: Whether p2p wrote it: then its caller has not seen it.
     """
     call = f'write_reward(session_id="{session_id}", source="...")'
-    going_on = draft.start is not None and draft.start.from_iteration is not None
     warned = any(issue.severity == "warning" for issue in draft.report.issues)
-    policy = f', from_policy="{draft.start.from_iteration}"' if going_on and draft.start is not None else ""
-    start = f'train_iteration(session_id="{session_id}"{policy})'
+    start = f'train_iteration(session_id="{session_id}")'
     if draft.start is not None:
-        start += f" ({draft.start.reason})"
+        on = draft.start.from_iteration
+        policy = "" if on is None else f', from_policy="{on}"'
+        start = f'train_iteration(session_id="{session_id}"{policy}) ({draft.start.reason})'
     step = f"{start}; or mind the warnings first: {call} replaces it." if warned else start
     if ours:
         minding = ", minding the warnings" if warned else ""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig, InvalidInput
+from p2p.contracts.session import EventName
 from p2p.contracts.start_policy import FIXED, StartPolicy
 from p2p.contracts.training import TrainConfig
 from p2p.store import files
@@ -73,10 +74,10 @@ def settle_start(record: SessionRecord, iteration: IterationRecord) -> StartPoli
     """The policy that an iteration goes on from, copied into its directory; None where it begins from zero.
 
     It is what its caller chose, else what the revision before decided, else for the first iteration what the session
-    was created with.
+    was created with. Where the files that the revision chose are gone, it begins from zero, and an event says so.
 
     Raises:
-        InvalidInput: a copy is damaged, or the checkpoint that the revision chose is gone.
+        InvalidInput: a copy is damaged.
     """
     target = iteration.start_policy
     if (there := target.read()) is not None:
@@ -89,7 +90,13 @@ def settle_start(record: SessionRecord, iteration: IterationRecord) -> StartPoli
     if decision is None or decision.from_iteration is None:
         return None
     found = judged_policy(record, decision.from_iteration)
-    return found.copy_to(target, proposed_by=decision.reason) if found is not None else None
+    if found is None:
+        gone = (
+            f"The policy of iteration {decision.from_iteration} is gone: iteration {iteration.number} begins from zero."
+        )
+        record.events.emit_once(EventName.GUARDRAIL, iteration.number, message=gone)
+        return None
+    return found.copy_to(target, proposed_by=decision.reason)
 
 
 def judged_policy(record: SessionRecord, number: int) -> KeptPolicy | None:
