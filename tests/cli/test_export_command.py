@@ -23,6 +23,7 @@ Capture = pytest.CaptureFixture[str]
         (["--format", ""], "--format is empty"),
         (["--format", "onnx", "--license", "my own"], "--license"),
         (["--format", "onnx"], "Unknown session 'latest'"),
+        (["--format", "onnx", "--log", "tensorboard"], "give one of them at a time"),
     ],
 )
 def test_what_cannot_be_exported_exits_2_and_writes_nothing(

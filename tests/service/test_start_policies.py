@@ -18,7 +18,7 @@ from p2p.service.progress.policies import find_policy
 from p2p.service.rewards.starting import decide_start, lines_changed
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.plan import run_configs
-from p2p.service.training.start_policies import require_fit, require_same_interface, settle_start
+from p2p.service.training.start_policies import judged_policy, require_fit, require_same_interface, settle_start
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.arrays import save_arrays
@@ -145,6 +145,12 @@ def test_a_reward_that_changed_little_goes_on_from_its_policy(ws: Workspace) -> 
     start = settle_start(record, record.iteration(2))
     assert start is not None
     assert (start.iteration, start.proposed_by) == (1, decision.reason)
+    record.iteration(2).start_policy.discard()
+    judged_by = judged_policy(record, 1)
+    assert judged_by is not None
+    judged_by.run.checkpoint(judged_by.step).policy_path.unlink()
+    assert settle_start(record, record.iteration(2)) is None
+    assert "The policy of iteration 1 is gone" in str(record.events.read()[-1].data["message"])
 
 
 @pytest.mark.parametrize(
