@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from p2p.contracts.base import Contract, FileName
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.observe import Observe
 from p2p.contracts.reward import TermStatistics
 from p2p.contracts.reward_rules import Method
 from p2p.contracts.sandbox import SandboxLevel
@@ -72,6 +73,8 @@ class TrainConfig(Contract):
     """Ends training episodes by the environment's own rule; evaluation episodes always run their time."""
     start_states: StartStates | None = None
     """None starts every training episode as Gymnasium does."""
+    observe: Observe | None = None
+    """What the policy is told besides the simulator's observation; None nothing. A list of features is enough."""
     side_info: bool = False
     """Adds copies of the simulator's named arrays to a reward's `info`. The policy does not see them: with a reward
     that reads none of them, the training is the same to the bit."""
@@ -270,10 +273,13 @@ class IterationAggregation(Contract):
     """The checkpoints that eyes looked at, to choose the best; empty where selection rollouts alone chose it."""
 
 
+_NESTED: dict[str, type[Contract]] = {"start_states": StartStates, "observe": Observe}
+
+
 def known_keys(parent: str = "") -> tuple[str, ...]:
     """Keys of a configuration, or of the object under its key `parent`, CleanRL's spellings included."""
-    if parent == "start_states":
-        return tuple(StartStates.model_fields)
+    if parent in _NESTED:
+        return tuple(_NESTED[parent].model_fields)
     return (*TrainConfig.model_fields, *_CLEANRL_NAMES, "num_minibatches")
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue, model_validator
 from p2p.contracts.base import Contract, RelativePath
 from p2p.contracts.frame import FrameNote
 from p2p.contracts.intent import Intent
+from p2p.contracts.observe import Observe
 from p2p.contracts.training import EXAM_SEEDS, Purpose
 
 
@@ -123,6 +124,12 @@ class RecordedEpisode(Contract):
     """By the reward it was trained on, as it was recorded."""
     gymnasium_return: float
     """By Gymnasium's own reward, for the recorded actions."""
+    observe: Observe | None = None
+    """What the policy is told besides Gymnasium's observation."""
+    torso: str = ""
+    """Body whose turns and way that reads; empty where it is told nothing."""
+    upright: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    """Orientation of that body's frame when the robot stands facing +x, as a quaternion (w, x, y, z)."""
 
 
 class FormatCheck(Contract):

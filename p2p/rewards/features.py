@@ -19,7 +19,7 @@ from p2p.rewards.states import Floats, Sample, States, Sums
 if TYPE_CHECKING:  # rewards may import these features, and where rewards run nothing heavier is loaded
     from p2p.contracts.env import EnvSpec
 
-__all__ = ["FeatureTracker", "Features", "States", "measure_trajectory"]
+__all__ = ["FeatureTracker", "Features", "States", "measure_trajectory", "rotations_of"]
 
 STEEPEST = 0.5
 """Horizontal length of a body axis below which turns about it fade out: who spins on its side does not flip."""
@@ -63,11 +63,7 @@ class FeatureTracker:
         action = meter.scaled(actions)
         previous = np.concatenate([self._action, action[: -self._n]])
         change = np.where(first[:, None], 0.0, action - previous)
-        # Rotation over a step about the world's axes, and as roll, pitch and yaw; both of shape (B, 3) [rad].
-        rotation = rotation_vector(before.quaternion, after.quaternion)
-        roll = _about_horizontal(rotation, forward_axis(after.quaternion))
-        pitch = -_about_horizontal(rotation, left_axis(after.quaternion))
-        turned = np.stack([roll, pitch, rotation[:, 2]], axis=1)
+        rotation, turned = rotations_of(before.quaternion, after.quaternion)
         rows, self._sums = _accumulated(self._sums, before.position, (rotation, turned), after, starts)
         self._action = action[-self._n :]
         return meter.measure(before, after, turned, rows, action, change)
@@ -96,6 +92,19 @@ def measure_trajectory(spec: "EnvSpec", states: States, actions: NDArray[np.floa
     starts = np.zeros((len(states) - 1, 1), dtype=np.bool_)
     starts[0] = True
     return FeatureTracker(spec, 1).measure(states[:-1], states[1:], actions, starts)
+
+
+def rotations_of(before: Floats, after: Floats) -> tuple[Floats, Floats]:
+    """Rotation over a step about the world's axes, and as roll, pitch and yaw, both of shape (B, 3) [rad].
+
+    Args:
+        before: Orientation of the torso before each step, shape (B, 4).
+        after: The same after it.
+    """
+    rotation = rotation_vector(before, after)
+    roll = _about_horizontal(rotation, forward_axis(after))
+    pitch = -_about_horizontal(rotation, left_axis(after))
+    return rotation, np.stack([roll, pitch, rotation[:, 2]], axis=1)
 
 
 def _nothing_yet(start: Floats, n_feet: int) -> Sums:

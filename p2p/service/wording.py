@@ -8,6 +8,7 @@ from pydantic_core import ErrorDetails
 
 from p2p.contracts.env import EnvSpec, parts_in_words
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.observe import REMEMBERED
 from p2p.contracts.reward_rules import ALLOWED_IMPORTS
 from p2p.training.tuning import BOUNDS
 
@@ -48,6 +49,7 @@ def reward_constraints(spec: EnvSpec, *, features: bool = True) -> str:
         parts="\n".join(
             f"- {quantities}" + (f" Parts: {parts}." if parts else "") for quantities, parts in parts_in_words(spec)
         ),
+        remembered=", ".join(name for name in REMEMBERED if name in spec.feature_names),
         bounds=", ".join(f"{name} {low:g} … {high:g}" for name, (low, high) in BOUNDS.items()),
     )
 

@@ -56,6 +56,8 @@ class NumpyPolicy:
     """Discount of those returns; None where it was not kept."""
     clip_reward: float | None = None
     """Of the normalised rewards; None where it was not kept."""
+    observed: tuple[str, ...] = ()
+    """Names of what is appended to the simulator's observation, the last entries of what it acts on."""
 
     @property
     def normalizes(self) -> bool:
@@ -87,9 +89,9 @@ class NumpyPolicy:
         """
         given = np.asarray(observation)
         if given.ndim not in (1, 2) or given.shape[-1] != len(self.mean):
-            raise InvalidInput(
-                f"Expected an observation of shape ({len(self.mean)},) or (B, {len(self.mean)}), got {given.shape}."
-            )
+            last = f", whose last {len(self.observed)} are {', '.join(self.observed)}" if self.observed else ""
+            n = len(self.mean)
+            raise InvalidInput(f"Expected an observation of shape ({n},) or (B, {n}){last}, got {given.shape}.")
         return self.act(given) if given.ndim == 2 else self.act(given[None])[0]
 
     def save(self, path: Path) -> None:
@@ -99,7 +101,7 @@ class NumpyPolicy:
             value = getattr(self, field.name)
             if field.name in LAYERS:
                 arrays |= {f"{LAYERS[field.name]}_{i}": array for i, array in enumerate(value)}
-            elif value is not None:
+            elif value is not None and not (field.name == "observed" and not value):
                 arrays[field.name] = np.asarray(value)
         save_arrays(path, arrays)
 
@@ -123,6 +125,7 @@ def load_policy(path: Path) -> NumpyPolicy:
             if field.name in arrays:
                 array = arrays[field.name]
                 values[field.name] = array.item() if array.ndim == 0 else array
+        values["observed"] = tuple(str(name) for name in arrays.get("observed", ()))
         return NumpyPolicy(**values)
     except (KeyError, TypeError) as error:
         raise InvalidInput(f"{path} holds no whole policy: an array of it is missing. Export it again.") from error

@@ -29,6 +29,7 @@ TASK_FIELDS = (
     "max_episode_steps",
     "terminate_when_unhealthy",
     "start_states",
+    "observe",
     "side_info",
     "env_kwargs",
 )

@@ -440,3 +440,31 @@ def test_shares_in_criteria_have_no_needless_digits(sentence: str, env_id: str) 
     told = [criterion.description for criterion in BuiltinAuthor().elicit(sentence, load(env_id)).criteria]
     assert any("% of the" in text for text in told)
     assert not [text for text in told if ".0%" in text]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "env_id", "told"),
+    [
+        (
+            "walk forward for 2 seconds, then stand still",
+            "Walker2d-v5",
+            ("time", "step_1_done", "step_time", "step_progress"),
+        ),
+        ("spin left twice", "Ant-v5", ("yaw_turns",)),
+        (
+            "turn right 180 degrees, then walk forward",
+            "Ant-v5",
+            ("yaw_turns", "step_1_done", "step_time", "step_progress"),
+        ),
+        ("jump 3 times", "Hopper-v5", ("counted",)),
+        ("do a backflip and land on your feet", "HalfCheetah-v5", ()),  # its observation shows the unwrapped pitch
+        ("hop forward", "Hopper-v5", ()),
+    ],
+)
+def test_a_policy_is_told_what_order_and_counts_need(sentence: str, env_id: str, told: tuple[str, ...]) -> None:
+    author, env = BuiltinAuthor(), load(env_id)
+    draft = author.write(author.elicit(sentence, env), env)
+    config = TrainConfig.model_validate({"env_id": env_id, **draft.config_changes})
+    assert (config.observe.names if config.observe is not None else ()) == told
+    assert ("The policy is told" in draft.reasoning) is bool(told)
+    assert ("A robot cannot compute" in draft.reasoning) is ("counted" in told)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from p2p.agents.builtin.compose import compose
+from p2p.agents.builtin.observing import in_words, observed
 from p2p.agents.builtin.phrases import read
 from p2p.agents.builtin.refusals import UnreadPart, not_understood
 from p2p.agents.builtin.reviser import revise
@@ -83,13 +84,17 @@ class BuiltinAuthor:
             recipe["episode_s"] = judged
         else:
             recipe.setdefault("episode_s", min(judged, max(TRAINED_S, plans[0].seconds)))
+        told = observed(plans, env)
+        if told is not None:
+            recipe["observe"] = told.model_dump(mode="json", exclude_defaults=True)
         return RewardDraft(
             source=compose(intent.prompt, plans, understood.body),
             config_changes=recipe,
             reasoning="; then ".join(
                 f"{s.name.replace('_', ' ')}: {p.summary}" for s, p in zip(understood.skills, plans, strict=True)
             )
-            + f". Trained in episodes of {recipe['episode_s']:g} s, judged in episodes of {intent.episode_s:g} s.",
+            + f". Trained in episodes of {recipe['episode_s']:g} s, judged in episodes of {intent.episode_s:g} s."
+            + (f" {in_words(told)}" if told is not None else ""),
         )
 
     def revise(

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from p2p.contracts.errors import UnknownPhrase
 from p2p.contracts.intent import MOST_CRITERIA, Criterion, Predicate, Window
+from p2p.contracts.observe import Milestone
 from p2p.rewards.templates import template
 from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.criteria import moves_smoothly, spares_effort
-from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template
+from p2p.rewards.templates.plan import Plan, Stage, Template
 from p2p.rewards.templates.skill import Manner, Skill
 from p2p.rewards.templates.terms import effort, jerk
 
@@ -118,7 +119,7 @@ def _planned(kind: Template, skill: Skill, body: RobotFacts, stage: Stage) -> Pl
             "description": plan.main.description + words,
         }
     )
-    return replace(plan, main=main, milestone=Milestone("time", seconds), seconds=seconds)
+    return replace(plan, main=main, milestone=Milestone(feature="time", amount=seconds), seconds=seconds)
 
 
 def _along_the_heading(plan: Plan) -> Plan:

@@ -13,6 +13,7 @@ from p2p.store.iterations import IterationRecord
 from p2p.store.policy import load_policy
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.rollout.episodes import Policy
+from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.training.run import Run
 from p2p.worker.training.train import train_run
 
@@ -40,15 +41,17 @@ def standard_returns(run: Run, policy: Policy, seeds: range) -> tuple[float, ...
         update={"max_episode_steps": run.spec.max_episode_steps, "terminate_when_unhealthy": True}
     )
     env = VecEnv(config, run.spec, len(seeds), terminate=True)
-    frame = env.reset(range(env.n), seeds)
+    env.reset(range(env.n), seeds)
+    seen = PolicyInputs(config, env)
+    seen.begin(range(env.n))
     going_on = np.ones(env.n, dtype=np.bool_)
     returns = np.zeros(env.n)
     for _ in range(env.episode_steps):
-        step = env.step(policy.act(frame.observations))
+        step = env.step(policy.act(seen.now))
+        seen.follow(step)
         rewards = env.simulation.outcome(step.before, step.after, step.actions).rewards
         returns += np.where(going_on, rewards, 0.0)
         going_on &= ~step.terminated
-        frame = step.after
         env.take_block()
     env.close()
     return tuple(returns.tolist())

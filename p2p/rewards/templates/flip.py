@@ -1,6 +1,7 @@
 """Template: turn over in the air and land on the feet."""
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
+from p2p.contracts.observe import Milestone
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
     at_least,
@@ -13,7 +14,7 @@ from p2p.rewards.templates.criteria import (
     on_steps,
     stays_near,
 )
-from p2p.rewards.templates.plan import LONGEST_S, Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.plan import LONGEST_S, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Manner, Params
 from p2p.rewards.templates.terms import effort, number, refuse
 
@@ -118,7 +119,7 @@ class Flip(Template):
             ),
             definitions=_done(body, stage, signed) if exact else {},
             recipe=recipe,
-            milestone=Milestone("pitch_turns", amount),
+            milestone=Milestone(feature="pitch_turns", amount=amount),
             seconds=1.0 + SECONDS_PER_FLIP * turns,
             judged_s=judged,
         )

@@ -3,6 +3,7 @@
 from math import inf
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
+from p2p.contracts.observe import Counter, Milestone
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
     GUARD,
@@ -16,7 +17,7 @@ from p2p.rewards.templates.criteria import (
     stays_near,
     stays_upright,
 )
-from p2p.rewards.templates.plan import LONGEST_S, Counter, Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.plan import LONGEST_S, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number, refuse
 
@@ -115,9 +116,9 @@ class Jump(Template):
                 *((_keeps_jumping(clearance, judged),) if goes_on and stage.alone else ()),
             ),
             definitions=gate(body),
-            counter=Counter("clearance", round(clearance / 2, 4), clearance) if exact else None,
+            counter=Counter(feature="clearance", low=round(clearance / 2, 4), high=clearance) if exact else None,
             recipe={"total_timesteps": body.budget("jump"), "terminate_when_unhealthy": body.terminates},
-            milestone=Milestone("clearance", round(clearance, 3)),
+            milestone=Milestone(feature="clearance", amount=round(clearance, 3)),
             seconds=1.0 + SECONDS_PER_JUMP * times,
             judged_s=judged,
         )

@@ -3,10 +3,11 @@
 from math import inf
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
+from p2p.contracts.observe import Milestone
 from p2p.rewards.templates.bodies import Band, Pacing, RobotFacts
 from p2p.rewards.templates.criteria import below, has_not_fallen_at_the_end, on_feature, stays_upright
 from p2p.rewards.templates.move_guards import AXIS, SIGN, STEPPING_GAITS, guards, keeps_moving, uses_its_legs
-from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, HeightLevel, Manner, Pace, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, refuse, trunk
 from p2p.rewards.templates.top_speeds import beyond, fastest
@@ -99,7 +100,7 @@ class Move(Template):
             ),
             definitions=definitions,
             recipe=recipe,
-            milestone=Milestone(f"displacement_{AXIS[direction]}", distance),
+            milestone=Milestone(feature=f"displacement_{AXIS[direction]}", amount=distance),
             seconds=seconds + 1.0,
             judged_s=params.duration_s or body.judged_s,
         )

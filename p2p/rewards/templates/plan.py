@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, fields
 
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.intent import Criterion
+from p2p.contracts.observe import Counter, Milestone
 from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.skill import Manner, Params
 
 LONGEST_S = 20.0
 """Longest episode that is judged [s]."""
+SOON = Milestone(feature="time", amount=1.5)
+"""End of a step that says nothing of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +30,6 @@ class Term:
     sign: int = 1
     margin: float | None = None
     """Of the tolerance in the expression, in the unit of what it reads; None where there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Milestone:
-    """End of a step of a sequence: `feature` has changed by `amount` since the step began."""
-
-    feature: str
-    amount: float
-    either: bool = False
-    """Whether a change by as much the other way counts too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counter:
-    """Counted events: `feature` reaches `high`, and falls below `low` before the next one."""
-
-    feature: str
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +74,7 @@ class Plan:
     """Fields of the training configuration."""
     counter: Counter | None = None
     """What the terms may read as `counted`, the number since the episode's start."""
-    milestone: Milestone = Milestone("time", 1.5)
+    milestone: Milestone = SOON
     seconds: float = 2.0
     """Time the step needs in a sequence [s]."""
     judged_s: float = 5.0

@@ -1,6 +1,7 @@
 """Template: hold the torso low, high, at a height, or upright."""
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
+from p2p.contracts.observe import Milestone
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
     IN_PLACE,
@@ -12,7 +13,7 @@ from p2p.rewards.templates.criteria import (
     stays_near,
     stays_upright,
 )
-from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import HeightLevel, Manner, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, trunk
 
@@ -82,7 +83,7 @@ class Posture(Template):
             ),
             definitions=gate(body),
             recipe=recipe,
-            milestone=Milestone("time", round(hold + 0.5, 3)),
+            milestone=Milestone(feature="time", amount=round(hold + 0.5, 3)),
             seconds=hold + 1.5,
             judged_s=params.duration_s or body.judged_s,
         )

@@ -3,9 +3,10 @@
 from math import pi
 
 from p2p.contracts.intent import Category, Criterion, Statistic
+from p2p.contracts.observe import Milestone
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import IN_PLACE, at_most, below, between, on_feature, on_steps, stays_near
-from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import effort
 
@@ -83,7 +84,7 @@ class Rear(Template):
                 "terminate_when_unhealthy": False,
                 "start_states": {"share": 0.5, "pitch": [0.6, 1.7], "raised": [0.2, 0.45]},
             },
-            milestone=Milestone("time", hold + 1.5),
+            milestone=Milestone(feature="time", amount=hold + 1.5),
             seconds=hold + 2.0,
             judged_s=max(body.judged_s, hold + 2.0),
         )

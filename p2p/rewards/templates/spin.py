@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import pi
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
+from p2p.contracts.observe import Milestone
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
     at_least,
@@ -15,7 +16,7 @@ from p2p.rewards.templates.criteria import (
     stays_near,
     stays_upright,
 )
-from p2p.rewards.templates.plan import LONGEST_S, Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.plan import LONGEST_S, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Manner, Params
 from p2p.rewards.templates.terms import effort, gate, gate_latex, refuse
 
@@ -171,9 +172,9 @@ class Spin(Template):
             ),
             definitions=gate(body) | found,
             recipe={"total_timesteps": body.budget("spin"), "terminate_when_unhealthy": body.terminates},
-            milestone=Milestone("time", asked.duration_s or 0.0)
+            milestone=Milestone(feature="time", amount=asked.duration_s or 0.0)
             if held
-            else Milestone("yaw_turns", signed, either=asked.way == 0.0),
+            else Milestone(feature="yaw_turns", amount=signed, either=asked.way == 0.0),
             seconds=seconds,
             judged_s=judged,
         )

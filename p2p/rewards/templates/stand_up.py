@@ -1,9 +1,10 @@
 """Template: stand up from lying."""
 
 from p2p.contracts.intent import Category, Criterion, Statistic
+from p2p.contracts.observe import Milestone
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import at_least, at_most, on_steps
-from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import effort, number
 
@@ -69,7 +70,7 @@ class StandUp(Template):
             main=main,
             guards=(ends_upright,),
             recipe={"total_timesteps": body.budget("stand_up"), "terminate_when_unhealthy": False},
-            milestone=Milestone("time", hold + 3.0),
+            milestone=Milestone(feature="time", amount=hold + 3.0),
             seconds=hold + 3.0,
             judged_s=max(body.judged_s, hold + 3.0),
         )

@@ -1,6 +1,7 @@
 """Template: stand still, calmly, in place."""
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
+from p2p.contracts.observe import Milestone
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
     GUARD,
@@ -15,7 +16,7 @@ from p2p.rewards.templates.criteria import (
     stays_near,
     stays_upright,
 )
-from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number
 
@@ -83,7 +84,7 @@ class Still(Template):
             ),
             definitions=gate(body) if body.terminates else {**gate(body), "calm": _calm(body)},
             recipe=found,
-            milestone=Milestone("time", round(hold + 0.5, 3)),
+            milestone=Milestone(feature="time", amount=round(hold + 0.5, 3)),
             seconds=hold + 1.0,
             judged_s=params.duration_s or body.judged_s,
         )

@@ -112,7 +112,7 @@ def judged_policy(record: SessionRecord, number: int) -> KeptPolicy | None:
 
 
 def require_fit(start: StartPolicy, configs: Iterable[TrainConfig]) -> None:
-    """Refuse a configuration that asks for other networks than those of the policy.
+    """Refuse a configuration that asks for other networks than those of the policy, but for inputs that are new.
 
     Raises:
         InvalidConfig: one does.
@@ -120,7 +120,7 @@ def require_fit(start: StartPolicy, configs: Iterable[TrainConfig]) -> None:
     for config in configs:
         values = config.model_dump(mode="json", include=set(FIXED))
         for name, had in start.config.items():
-            if values[name] != had:
+            if values[name] != had and not (name == "observe" and had is None):  # who was told nothing may be told more
                 raise InvalidConfig(
                     f"{name} is {values[name]!r} in this training and {had!r} in the policy it would go on from "
                     f"({start.words}). Leave {name} out, so that it is taken over from the policy; "

@@ -59,6 +59,19 @@ class Block:
     side: dict[str, Floats]
     """Copies of the simulator's named arrays, shape (T * n, ...); empty unless the configuration asks for them."""
 
+    @classmethod
+    def of(cls, steps: Sequence[Step]) -> "Block":
+        """Join consecutive steps, at least one."""
+        return cls(
+            before=Frame.joined([step.before for step in steps]),
+            after=Frame.joined([step.after for step in steps]),
+            actions=np.concatenate([step.actions for step in steps]),
+            starts=np.array([step.starts for step in steps]),
+            terminated=np.array([step.terminated for step in steps]),
+            truncated=np.array([step.truncated for step in steps]),
+            side={name: np.concatenate([step.side[name] for step in steps]) for name in steps[0].side},
+        )
+
     @property
     def ends(self) -> Booleans:
         """Last step of an episode, shape (T, n)."""
@@ -138,15 +151,7 @@ class VecEnv:
         """Steps since the last call, at least one."""
         steps = self._steps
         self._steps = []
-        return Block(
-            before=Frame.joined([step.before for step in steps]),
-            after=Frame.joined([step.after for step in steps]),
-            actions=np.concatenate([step.actions for step in steps]),
-            starts=np.array([step.starts for step in steps]),
-            terminated=np.array([step.terminated for step in steps]),
-            truncated=np.array([step.truncated for step in steps]),
-            side={name: np.concatenate([step.side[name] for step in steps]) for name in steps[0].side},
-        )
+        return Block.of(steps)
 
     def state(self) -> State:
         """State of the environments, between two blocks."""

@@ -12,6 +12,7 @@ from p2p.contracts.env import Actuator, Dimension
 from p2p.worker.description.observations import describe_observation
 from p2p.worker.engine.environment import TERMINATE, constructor_takes, redirect_warnings
 from p2p.worker.export.source import Source
+from p2p.worker.rollout.policy_inputs import widened
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Interface:
     observation_space: Box
     action_space: Box
     observation: tuple[Dimension, ...]
+    """Gymnasium's, then what the policy is told besides, in the frame "episode"."""
     action: tuple[Actuator, ...]
 
     def metadata(self) -> Mapping[str, str]:
@@ -48,12 +50,18 @@ def describe_interface(source: Source) -> Interface:
     env: gymnasium.Env[Any, Any] = gymnasium.make(env_id, **cast(dict[str, Any], kwargs)).unwrapped
     assert isinstance(env.observation_space, Box), "a MuJoCo environment has arrays"
     assert isinstance(env.action_space, Box), "a MuJoCo environment has arrays"
+    own = describe_observation(env)
+    told = source.config.observe.inputs if source.config.observe is not None else ()
     interface = Interface(
         env_id=env_id,
         env_kwargs=kwargs,
-        observation_space=env.observation_space,
+        observation_space=widened(env.observation_space, source.config.observe),
         action_space=env.action_space,
-        observation=describe_observation(env),
+        observation=own
+        + tuple(
+            Dimension(index=len(own) + i, name=one.name, quantity=one.description, unit=one.unit, frame="episode")
+            for i, one in enumerate(told)
+        ),
         action=source.spec.action,
     )
     env.close()

@@ -11,6 +11,7 @@ from p2p.contracts.work import RecordedEpisode, ReturnStatistics
 from p2p.worker.export.interface import Interface
 from p2p.worker.export.source import Source
 from p2p.worker.export.standalone import Act, play
+from p2p.worker.export.told import MeasuredProgress, known_to_replay
 from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.rollout.episodes import judged_config, run_episodes
 
@@ -41,10 +42,23 @@ def recorded_episode(source: Source, interface: Interface) -> RecordedEpisode:
         label=source.label,
         trained_return=rollout.episode_return,
         gymnasium_return=0.0,
+        observe=source.config.observe,
+        torso=source.spec.morphology.torso if source.config.observe is not None else "",
+        upright=source.spec.morphology.upright,
     )
     actions = iter(source.trajectories[source.label]["action"])
-    total = play(episode.model_dump(), lambda _: next(actions)[None])
+    total = gymnasium_return(source, episode, lambda _: next(actions)[None])
     return episode.model_copy(update={"gymnasium_return": total})
+
+
+def gymnasium_return(source: Source, episode: RecordedEpisode, act: Act) -> float:
+    """Return of the recorded episode by Gymnasium's own reward, acted by `act` as `replay.py` does.
+
+    Where the policy is told of features that `replay.py` cannot compute, p2p's own reader tells it.
+    """
+    observe = episode.observe
+    told = MeasuredProgress(observe, source.spec) if observe is not None and not known_to_replay(observe) else None
+    return play(episode.model_dump(mode="json"), act, told)
 
 
 def trained_return(source: Source, act: Act) -> float:

@@ -52,8 +52,8 @@ class Source:
 
     @property
     def observations(self) -> NDArray[np.float32]:
-        """All recorded observations, shape (B, obs_dim)."""
-        observations: NDArray[np.float32] = np.concatenate([arrays["obs"] for arrays in self.trajectories.values()])
+        """All that the policy was shown in the recorded rollouts, shape (B, input_dim)."""
+        observations: NDArray[np.float32] = np.concatenate([shown_to(arrays) for arrays in self.trajectories.values()])
         return observations
 
 
@@ -89,6 +89,12 @@ def open_source(run_dir: Path, step: int) -> Source:
         trajectories=trajectories,
         video=video if video.is_file() else None,
     )
+
+
+def shown_to(arrays: Arrays) -> NDArray[np.float32]:
+    """What the policy was shown in a recorded rollout, shape (T, input_dim): observations, and what is appended."""
+    shown: NDArray[np.float32] = arrays["obs"]
+    return np.concatenate([shown, arrays["observed"]], axis=1) if "observed" in arrays else shown
 
 
 Recorded = tuple[Evaluation, dict[str, Arrays], Path]

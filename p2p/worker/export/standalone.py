@@ -21,9 +21,10 @@ import json
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import gymnasium
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,6 +35,8 @@ FLOAT32 = ("sb3-predict",)
 """Formats that need not meet the recorded return."""
 Act = Callable[[NDArray[Any]], NDArray[np.float32]]
 """Deterministic actions, shape (B, action_dim), for observations of shape (B, obs_dim)."""
+STEEPEST = 0.5
+"""Horizontal length of a body axis below which turns about it fade out."""
 
 
 def open_numpy(folder: Path) -> Act:
@@ -131,19 +134,145 @@ OPENERS: dict[str, Callable[[Path], Act]] = {
 }
 
 
-def play(episode: Mapping[str, Any], act: Act) -> float:
+class Told(Protocol):
+    """What a policy is told besides the observation."""
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """What is appended to the present observation, shape (number of inputs,)."""
+        ...
+
+    def begin(self, env: Any) -> None:
+        """Take an environment after its reset."""
+        ...
+
+    def follow(self, env: Any, action: NDArray[Any]) -> None:
+        """Take it after one step with `action`."""
+        ...
+
+
+class Progress:
+    """Time, turns and way of the torso since the start, and the steps of a sequence: by MuJoCo and numpy alone.
+
+    On a robot, the turns are what its gyroscope says, added up, and the time is its clock's.
+
+    Args:
+        episode: As in export.json.
+    """
+
+    def __init__(self, episode: Mapping[str, Any]) -> None:
+        self._observe = episode["observe"]
+        self._torso = episode["torso"]
+        self._upright = np.array(episode["upright"]) * np.array([1.0, -1.0, -1.0, -1.0])
+        self._steps = self._observe.get("milestones", [])
+
+    def begin(self, env: Any) -> None:
+        """All is 0 at the start."""
+        self._data = mujoco.MjData(env.model)
+        self._time = 0.0
+        self._rotation = np.zeros(3)
+        self._turned = np.zeros(3)
+        self._start, self._pose = self._torso_of(env)
+        self._place = self._start
+        self._done = 0
+        self._origin = self._features()
+        self._counted = 0
+        self._within = False
+
+    def follow(self, env: Any, action: NDArray[Any]) -> None:
+        """Add up what the last step did."""
+        del action
+        before = self._pose
+        self._place, self._pose = self._torso_of(env)
+        turn, back = np.zeros(4), np.zeros(4)
+        rotation = np.zeros(3)
+        mujoco.mju_negQuat(back, before)
+        mujoco.mju_mulQuat(turn, self._pose, back)
+        mujoco.mju_quat2Vel(rotation, turn, 1.0)
+        axes = np.zeros(9)
+        mujoco.mju_quat2Mat(axes, self._pose)
+        ahead, left, _ = axes.reshape(3, 3).T
+        self._time += env.dt
+        self._rotation = self._rotation + rotation
+        self._turned = self._turned + np.array([_about(rotation, ahead), -_about(rotation, left), rotation[2]])
+        now = self._features()
+        if self._done < len(self._steps):
+            step = self._steps[self._done]
+            change = self._change(now)
+            if change >= 1.0 or (step["either"] and change <= -1.0):
+                self._done, self._origin = self._done + 1, now
+        counter = self._observe.get("counter")
+        if counter and not self._within and now[counter["feature"]] >= counter["high"]:
+            self._counted, self._within = self._counted + 1, True
+        elif counter and self._within and now[counter["feature"]] < counter["low"]:
+            self._within = False
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """What is appended: the features, the steps done, time and progress of the present one, what is counted."""
+        now = self._features()
+        told = [now[name] for name in self._observe["features"]]
+        if self._steps:
+            told += [float(self._done > number) for number in range(len(self._steps))]
+            change = self._change(now) if self._done < len(self._steps) else 0.0
+            if self._done < len(self._steps) and self._steps[self._done]["either"]:
+                change = abs(change)
+            told += [now["time"] - self._origin["time"], min(1.0, max(-1.0, change))]
+        if self._observe.get("counter"):
+            told.append(float(self._counted))
+        return np.array(told)
+
+    def _change(self, now: Mapping[str, float]) -> float:
+        step = self._steps[self._done]
+        return (now[step["feature"]] - self._origin[step["feature"]]) / float(step["amount"])
+
+    def _features(self) -> dict[str, float]:
+        way = self._place - self._start
+        found = {"time": self._time, "displacement_x": way[0], "displacement_y": way[1]}
+        found["displacement"] = float(np.hypot(way[0], way[1]))
+        for i, axis in enumerate("xyz"):
+            found[f"rotation_{axis}"] = self._rotation[i]
+        for i, name in enumerate(("roll", "pitch", "yaw")):
+            found[f"{name}_turns"] = self._turned[i] / (2.0 * np.pi)
+        return found
+
+    def _torso_of(self, env: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        # of its own data: after a step the poses of the environment's are one sub-step old, and its rewards need that
+        self._data.qpos[:] = env.data.qpos
+        mujoco.mj_kinematics(env.model, self._data)
+        body = self._data.body(self._torso)
+        pose = np.zeros(4)
+        mujoco.mju_mulQuat(pose, body.xquat, self._upright)
+        return body.xpos.copy(), pose
+
+
+def _about(rotation: NDArray[np.float64], axis: NDArray[np.float64]) -> float:
+    length = float(np.hypot(axis[0], axis[1]))
+    return float(rotation[0] * axis[0] + rotation[1] * axis[1]) / max(length, STEEPEST)
+
+
+def play(episode: Mapping[str, Any], act: Act, told: Told | None = None) -> float:
     """Run the episode; return the sum of Gymnasium's rewards.
 
     Args:
         episode: Environment, seed and number of steps, as in export.json.
         act: What acts.
+        told: Tells the policy what it is told besides; None: by `Progress`, where the episode asks for that.
     """
+    if told is None and episode.get("observe"):
+        told = Progress(episode)  # raises KeyError for a feature that takes more of the robot than its torso
     # without the wrappers: the recorded episode went its whole time, past Gymnasium's limit and the robot's falls
     env = gymnasium.make(episode["env_id"], **episode["env_kwargs"]).unwrapped
     observation, _ = env.reset(seed=episode["seed"])
+    if told is not None:
+        told.begin(env)
     total = 0.0
     for _ in range(episode["steps"]):
-        observation, reward, *_ = env.step(act(np.asarray(observation)[None])[0])
+        shown = np.asarray(observation) if told is None else np.concatenate([observation, told.values])
+        action = act(shown[None])[0]
+        observation, reward, *_ = env.step(action)
+        if told is not None:
+            told.follow(env, action)
         total += float(reward)
     env.close()
     return total

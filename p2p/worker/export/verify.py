@@ -6,9 +6,9 @@ import numpy as np
 
 from p2p.contracts.errors import P2PError
 from p2p.contracts.work import FormatCheck, RecordedEpisode
-from p2p.worker.export.replayed_episodes import trained_return
+from p2p.worker.export.replayed_episodes import gymnasium_return, trained_return
 from p2p.worker.export.source import Source
-from p2p.worker.export.standalone import OPENERS, play
+from p2p.worker.export.standalone import OPENERS
 
 LIMIT = 1e-5
 """Most an action may differ, as a share of its range."""
@@ -38,7 +38,7 @@ def check_format(name: str, files: tuple[Path, ...], source: Source, episode: Re
         n_observations=len(source.observations),
         max_difference=difference,
         trained_return=trained_return(source, act),
-        gymnasium_return=play(episode.model_dump(), act),
+        gymnasium_return=gymnasium_return(source, episode, act),
     )
 
 

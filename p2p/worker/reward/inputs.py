@@ -47,7 +47,7 @@ class RewardInputs:
         self._wanted = None if wanted is None else wanted | (extra_features & self.extra_features)
         plain = None if wanted is None else wanted | asked.plain
         reads_features = plain is None or not plain.isdisjoint(spec.feature_names)
-        self._features = _FeatureReader(simulation) if reads_features else None
+        self._features = FeatureReader(simulation) if reads_features else None
         self._parts = PartFeatures(simulation.model, spec, simulation.n, asked.parts) if asked.parts else None
         own = frozenset((*spec.feature_names, EPISODE_START)) | self.extra_features
         self._outcome = wanted is None or not wanted <= own
@@ -97,7 +97,7 @@ def asked_by(intent: Intent | None, spec: EnvSpec) -> frozenset[str]:
     return names | (names_for_code(spec) if None in predicates else frozenset())
 
 
-class _FeatureReader:
+class FeatureReader:
     """Features of consecutive blocks.
 
     Args:
@@ -110,6 +110,7 @@ class _FeatureReader:
         self._last: States | None = None
 
     def read(self, block: Block) -> Features:
+        """Features after every step of the next block, each of shape (T * n,)."""
         n = block.starts.shape[1]
         after = self._read(block.after, slice(None))
         first = after[:n] if self._last is None else self._last
@@ -119,10 +120,12 @@ class _FeatureReader:
         return self._tracker.measure(before, after, block.actions, block.starts)
 
     def state(self) -> State:
+        """State between two blocks."""
         last = {field.name: getattr(self._last, field.name) for field in fields(States)} if self._last else {}
         return joined({"last": last, "tracker": self._tracker.state()})
 
     def restore(self, state: State) -> None:
+        """Continue from a saved state."""
         last = part(state, "last")
         self._last = States(**last) if last else None
         self._tracker.restore(part(state, "tracker"))

@@ -85,7 +85,7 @@ class Collector:
             step = self._env.step(np.clip(actions[t], self._low, self._high))
             self._seen = self.observations.update_and_apply(self._env.observations)
             if (ids := np.flatnonzero(step.truncated & ~step.terminated)).size:
-                cut.append(_TimeUp(t, ids, self.observations.apply(step.after.observations[ids])))
+                cut.append(_TimeUp(t, ids, self.observations.apply(self._env.reached[ids])))
         observations[steps] = self._seen
         block = self._env.take_block()
         table = self._reward.evaluate(block)

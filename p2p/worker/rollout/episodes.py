@@ -21,6 +21,7 @@ from p2p.worker.reward.evaluator import Reward, run_steps, steps_of
 from p2p.worker.reward.inputs import RewardInputs
 from p2p.worker.reward.recorded_steps import Columns
 from p2p.worker.reward_source.info_names import texts_in
+from p2p.worker.rollout.policy_inputs import PolicyInputs
 
 Arrays = dict[str, NDArray[Any]]
 Floats = NDArray[np.float64]
@@ -96,7 +97,7 @@ def run_episodes(
     for start in range(0, len(seeds), SLOTS):
         wave = seeds[start : start + SLOTS]
         env = VecEnv(config, spec, len(wave))
-        rollouts += _run_wave(env, policy, wave, reward, extra_features)
+        rollouts += _run_wave(env, PolicyInputs(config, env), policy, wave, reward, extra_features)
         env.close()
     return rollouts
 
@@ -142,6 +143,7 @@ def trajectory(rollout: RecordedRollout, spec: EnvSpec, model: mujoco.MjModel) -
     |---|---|---|
     | step, timestamp | (T,) | from 1; [s] |
     | obs, next_obs, action | (T, …) | |
+    | observed | (T, O) | what `observe` appends to `obs` for the policy; only where it does |
     | reward, reward_terms, _reward_term_names | (T,), (T, K), (K,) | |
     | features, _feature_names | (T, F), (F,) | |
     | terminated, truncated | (T,) | bool |
@@ -163,14 +165,20 @@ def trajectory(rollout: RecordedRollout, spec: EnvSpec, model: mujoco.MjModel) -
 
 
 def _run_wave(
-    env: VecEnv, policy: Policy, seeds: Sequence[int], reward: Reward | None, extra_features: frozenset[str]
+    env: VecEnv,
+    seen: PolicyInputs,
+    policy: Policy,
+    seeds: Sequence[int],
+    reward: Reward | None,
+    extra_features: frozenset[str],
 ) -> list[RecordedRollout]:
-    frame = env.reset(range(env.n), list(seeds))
+    start = env.reset(range(env.n), list(seeds))
+    seen.begin(range(env.n))
     forces = []
-    start = frame
-    observations = frame.observations
+    appended = []
     for _ in range(env.episode_steps):
-        observations = env.step(policy.act(observations)).after.observations
+        appended.append(seen.appended.astype(np.float32))
+        seen.follow(env.step(policy.act(seen.now)))
         forces.append(env.simulation.contact_forces().astype(np.float32))
     block = env.take_block()
     inputs = RewardInputs(
@@ -191,6 +199,8 @@ def _run_wave(
         "qvel": block.grid(block.after.qvel),
         "cfrc_ext": np.array(forces),
     }
+    if appended[0].shape[1]:
+        table["observed"] = np.array(appended)
     return [
         RecordedRollout(
             seed=seed,

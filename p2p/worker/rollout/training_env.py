@@ -12,6 +12,7 @@ from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.root_joints import root_of
 from p2p.worker.engine.vec_env import Block, Step, VecEnv
 from p2p.worker.features.kinematics import Kinematics
+from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.saved_state import State, fill, generator_state, joined, part, restore_generator
 
 RECENT_EPISODES = 10
@@ -73,16 +74,20 @@ class TrainingEnv:
 
     Args:
         env: The environments.
+        inputs: What the policy sees of them.
         first_seed: Environment i is first reset with `first_seed + i`; later resets draw on from there.
         placer: Where some of the episodes begin; None for the environment's own starts.
     """
 
-    def __init__(self, env: VecEnv, first_seed: int, placer: StartPlacer | None) -> None:
+    def __init__(self, env: VecEnv, inputs: PolicyInputs, first_seed: int, placer: StartPlacer | None) -> None:
         self._env = env
+        self._inputs = inputs
         self._placer = placer
         self.n = env.n
         self.simulation = env.simulation
         self._begin(range(env.n), range(first_seed, first_seed + env.n))
+        self.reached = inputs.now
+        """What the policy saw after the last step, before the resets that followed, shape (n, input_dim)."""
         whole = env.episode_steps
         env.limits[:] = [max(1, whole * (i + 1) // env.n) for i in range(env.n)]
         self.shortened: Booleans = env.limits < whole
@@ -90,12 +95,14 @@ class TrainingEnv:
 
     @property
     def observations(self) -> Floats:
-        """Current observations, shape (n, obs_dim)."""
-        return self._env.now.observations
+        """What the policy sees now, shape (n, input_dim)."""
+        return self._inputs.now
 
     def step(self, actions: NDArray[np.floating]) -> Step:
         """Make one control step of all environments with `actions`, shape (n, action_dim), and the necessary resets."""
         step = self._env.step(actions)
+        self._inputs.follow(step)
+        self.reached = self._inputs.now
         ended = step.ended.tolist()
         if ended:
             self._env.limits[ended] = self._env.episode_steps
@@ -108,7 +115,8 @@ class TrainingEnv:
 
     def state(self) -> State:
         """State of the environments and of their random starts, between two blocks."""
-        return joined({"envs": self._env.state(), "placer": self._placer.state() if self._placer else {}})
+        placer = self._placer.state() if self._placer else {}
+        return joined({"envs": self._env.state(), "inputs": self._inputs.state(), "placer": placer})
 
     def restore(self, state: State) -> None:
         """Continue from a saved state.
@@ -117,6 +125,7 @@ class TrainingEnv:
             ValueError: they cannot be brought there.
         """
         self._env.restore(part(state, "envs"))
+        self._inputs.restore(part(state, "inputs"))
         if self._placer:
             self._placer.restore(part(state, "placer"))
 
@@ -127,6 +136,7 @@ class TrainingEnv:
     def _begin(self, ids: Sequence[int], seeds: Sequence[int | None]) -> None:
         frame = self._env.simulation.reset(ids, seeds)
         self._env.begin(ids, self._placer.apply(ids, frame) if self._placer else frame)
+        self._inputs.begin(ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Begin a training at a policy: its actor, its critic and its normalisers."""
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -28,7 +29,7 @@ def go_on_from(files: StartRecord, config: TrainConfig, learner: Learner, collec
     if start is None:
         return
     files.check(start)
-    policy = load_policy(files.policy_path)
+    policy = _told_more(load_policy(files.policy_path), config)
     _require_same_sizes(start, policy, learner.networks())
     try:
         learner.load(networks_of(policy), load_arrays(files.optimizer_path) if start.optimizer_sha256 else None)
@@ -41,6 +42,31 @@ def go_on_from(files: StartRecord, config: TrainConfig, learner: Learner, collec
     collector.normalize_as(
         {"mean": policy.mean, "var": policy.variance, "count": np.array(policy.observation_count)},
         {"mean": np.array(policy.reward_mean), "var": np.array(policy.reward_variance), "count": np.array(seen)},
+    )
+
+
+def _told_more(policy: NumpyPolicy, config: TrainConfig) -> NumpyPolicy:
+    """The policy with further inputs, where it was told nothing and the training tells it more.
+
+    Their weights are 0, so that it begins acting as it did; they are normalised by what the training sees.
+    """
+    names = config.observe.names if config.observe is not None else ()
+    if policy.observed or not names:
+        return policy
+
+    def wider(weights: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        return tuple(
+            np.concatenate([layer, np.zeros((len(names), layer.shape[1]), layer.dtype)]) if i == 0 else layer
+            for i, layer in enumerate(weights)
+        )
+
+    return replace(
+        policy,
+        weights=wider(policy.weights),
+        value_weights=wider(policy.value_weights),
+        mean=np.concatenate([policy.mean, np.zeros(len(names))]),
+        variance=np.concatenate([policy.variance, np.ones(len(names))]),
+        observed=names,
     )
 
 

@@ -23,6 +23,7 @@ from p2p.worker.learners.learner import Learner, make_learner
 from p2p.worker.learners.ppo import explained_variance
 from p2p.worker.reward.evaluator import RewardEvaluator, spec_of
 from p2p.worker.rollout.collector import Collector
+from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.rollout.training_env import StartPlacer, TrainingEnv
 from p2p.worker.sandbox import levels
 from p2p.worker.sandbox.confine import forbid_processes
@@ -130,10 +131,10 @@ class Training:
         env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads)
         placer = StartPlacer(env, config.start_states, first) if config.start_states else None
         self.simulation = env.simulation
-        space = env.simulation.action_space
-        self._learner: Learner = make_learner(config.learner, config, env.simulation.observation_space, space)
+        inputs = PolicyInputs(config, env)
+        self._learner: Learner = make_learner(config.learner, config, inputs.space, env.simulation.action_space)
         self.reward = RewardEvaluator(run.reward, env.simulation, config.seed)
-        self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self.reward)
+        self._collector = Collector(config, TrainingEnv(env, inputs, first, placer), self._learner, self.reward)
         self._metrics = Metrics(run.record, config)
         self.checkpoints = Checkpoints(run, own_process=threads > 1)
         self._size = config.n_envs * config.n_steps
@@ -290,6 +291,7 @@ def policy_of(config: TrainConfig, learner: Learner, collector: Collector) -> Nu
         reward_count=rewards.count,
         gamma=config.gamma,
         clip_reward=config.clip_reward,
+        observed=config.observe.names if config.observe is not None else (),
     )
 
 

@@ -66,7 +66,11 @@ def save_rollouts(
     )
     recorded = run if purpose is Purpose.SELECTION else evaluated
     for index, label in labels.items():
-        arrays = {name: rollouts[index].arrays[name] for name in ("obs", "action", "qpos")}
+        arrays = {
+            name: rollouts[index].arrays[name]
+            for name in ("obs", "observed", "action", "qpos")
+            if name in rollouts[index].arrays
+        }
         save_arrays(recorded.trajectory(STEP, label), arrays)
 
 

@@ -9,6 +9,7 @@ import pytest
 from conftest import STEP, random_actor_critic, save_rollouts
 
 from p2p.contracts.errors import InvalidInput, P2PError
+from p2p.contracts.observe import Milestone, Observe
 from p2p.contracts.training import Purpose, first_seed
 from p2p.contracts.work import ExportFormat, ExportRequest
 from p2p.envs import catalog
@@ -188,3 +189,41 @@ def test_what_cannot_be_exported_is_said_in_one_line(make_checkpoint, make_job, 
     said = {"request": "no readable request", "policy": "holds no policy", "rollouts": "No rollout", "config": "config"}
     assert said[lost] in line
     assert job.package.read_report() is None
+
+
+def test_a_policy_that_is_told_time_and_turns_is_replayed_without_p2p(make_checkpoint, make_job):
+    ant = catalog.load("Ant-v5")
+    observe = Observe(
+        features=("time", "yaw_turns"), milestones=(Milestone(feature="yaw_turns", amount=0.02, either=True),)
+    )
+    plain = random_actor_critic(ant)
+    more = len(observe.names)
+    rng = np.random.default_rng(4)
+    policy = replace(
+        plain,
+        weights=(
+            np.concatenate([plain.weights[0], rng.normal(0.0, 0.5, (more, 32)).astype(np.float32)]),
+            *plain.weights[1:],
+        ),
+        value_weights=(
+            np.concatenate([plain.value_weights[0], np.zeros((more, 16), np.float32)]),
+            *plain.value_weights[1:],
+        ),
+        mean=np.concatenate([plain.mean, np.zeros(more)]),
+        variance=np.concatenate([plain.variance, np.ones(more)]),
+        observed=observe.names,
+    )
+    make_checkpoint(policy, ant, observe=observe)
+    job = make_job(ALL)
+    export(job.path)
+    report = job.package.read_report()
+    assert report.episode.observe == observe
+    for check in report.checks:
+        if check.format != "sb3-predict":
+            assert check.gymnasium_return == pytest.approx(report.episode.gymnasium_return, abs=1e-6)
+            assert check.trained_return == pytest.approx(report.episode.trained_return, abs=1e-6)
+    card = (job.package.path / "README.md").read_text()
+    assert "The last 5 are not Gymnasium's" in card
+    assert "| 105 | time | Time since the episode's start. | s | episode |" in card
+    for name in ("sb3", "onnx", "torchscript", "numpy"):
+        replay_without_p2p(job, name)

@@ -13,6 +13,7 @@ import pytest
 from p2p.contracts.errors import RewardFailed
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.job import JobSpec, JobState
+from p2p.contracts.observe import Milestone, Observe
 from p2p.contracts.training import StartStates
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends.local import LocalBackend
@@ -60,7 +61,10 @@ EASY = Intent(
 TIMES = {"sps", "elapsed_time", "rollout_time", "train_time"}
 OF_TIME = {"training_time_s", "steps_per_second", "reward", "peak_memory_mb", "resumed"}
 COMMAND = ("-m", "p2p.worker", "train")
-IN_THE_AIR = {"start_states": StartStates(share=0.5, pitch=(-1.0, 1.0))}
+IN_THE_AIR = {
+    "start_states": StartStates(share=0.5, pitch=(-1.0, 1.0)),
+    "observe": Observe(features=("time",), milestones=(Milestone(feature="pitch_turns", amount=0.05),)),
+}
 ENDS_EARLY = {"num_evals": 3, "stop_at_score": 0.8, "n_eval_episodes": 16}
 
 
@@ -142,7 +146,7 @@ def two_runs(tmp_path, cheetah, small):
 @pytest.mark.parametrize(
     ("case", "kills", "threads", "options"),
     [
-        ("memory and starts in the air", 1, 1, IN_THE_AIR),
+        ("memory, starts in the air, and inputs of its own", 1, 1, IN_THE_AIR),
         pytest.param("memory and starts in the air", 3, 1, IN_THE_AIR, marks=pytest.mark.nightly),
         pytest.param("evaluations beside it end it early", 1, 2, ENDS_EARLY, marks=pytest.mark.nightly),
         pytest.param("evaluations beside it end it early", 2, 2, ENDS_EARLY, marks=pytest.mark.nightly),

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -161,3 +162,21 @@ def test_steps_add_up_along_a_chain(tmp_path: Path, first: IterationRecord) -> N
     start = third.start_policy.read()
     assert isinstance(start, StartPolicy)
     assert start.steps == third.inherited_steps == 2 * 1024
+
+
+def test_a_policy_that_was_told_nothing_begins_acting_as_it_did_where_it_is_told_more(tmp_path: Path) -> None:
+    first = trained(prepared(tmp_path / "first"))
+    run = prepared(tmp_path / "second", start=first, observe=["time"])
+    training = begin(Run.open(run), 1, ResumePoints(Run.open(run)))
+    old = load_policy(first.checkpoints()[-1].policy_path)
+    training.checkpoints.evaluate = lambda _step: None
+    training.measure_untrained()
+    told = load_policy(run.checkpoint(0).policy_path)
+    assert told.observed == ("time",)
+    observations = np.random.default_rng(1).normal(size=(20, 4))
+    shown = np.concatenate([observations, np.full((20, 1), 0.4)], axis=1)
+    assert told.weights[0][-1].tolist() == [0.0] * 64
+    old_as_told = replace(old, mean=told.mean[:4], variance=told.variance[:4])
+    assert told.act(shown) == pytest.approx(old_as_told.act(observations), abs=1e-6)
+    train_run(Run.open(run)).remove()
+    assert np.abs(load_policy(run.checkpoints()[-1].policy_path).weights[0][-1]).max() > 0.0

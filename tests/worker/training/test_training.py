@@ -16,6 +16,7 @@ from p2p.worker.reward.evaluator import RewardEvaluator
 from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.rollout.collector import Collector
 from p2p.worker.rollout.episodes import run_episodes
+from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.rollout.training_env import EpisodeLog, StartPlacer, TrainingEnv
 from p2p.worker.training.train import learning_rate, policy_of
 
@@ -26,7 +27,7 @@ OWN = "def reward_fn(obs, action, next_obs, info):\n    r = info['env_reward']\n
 def environments(spec, config, threads=1):
     env = VecEnv(config, spec, config.n_envs, terminate=True, threads=threads)
     placer = StartPlacer(env, config.start_states, 0) if config.start_states else None
-    return TrainingEnv(env, first_seed(Purpose.TRAINING, config.seed), placer)
+    return TrainingEnv(env, PolicyInputs(config, env), first_seed(Purpose.TRAINING, config.seed), placer)
 
 
 def prepared(spec, config, source=FORWARD, threads=1):
