@@ -47,6 +47,12 @@ BENCHES = (
         "Train with both learners, `fast` and `sb3`, on the same settings and seeds, and compare their "
         "learning curves.",
     ),
+    LazyCommand(
+        "behaviours",
+        "p2p.lab.behaviours.command:behaviours",
+        "Run the whole grammar of the built-in author as real sessions, and show what passes and why the rest does "
+        "not.",
+    ),
 )
 ESTIMATES = (
     LazyCommand(
@@ -72,7 +78,7 @@ JUDGES = tuple(row for row in Commands.rows if row.name in ("calibrate", "attack
 
 
 class Benches(LazyGroup):
-    """Measurements of speed and learning."""
+    """Measurements of speed, learning and behaviours."""
 
     rows = BENCHES
 
@@ -88,7 +94,7 @@ bench = typer.Typer(
     cls=Benches,
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Measure what p2p claims: how fast it trains, and what its presets learn.",
+    help="Measure what p2p claims: how fast it trains, what its presets learn, and what its sentences become.",
 )
 lab = typer.Typer(
     name="lab",

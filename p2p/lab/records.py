@@ -4,12 +4,14 @@ import re
 from pathlib import Path
 
 from p2p.lab.contracts.attack import Attack, AttackRequest
+from p2p.lab.contracts.behaviours import ProcessorTimes
 from p2p.lab.contracts.calibration import Calibration, ClipsRequest, ClipVideoRequest
 from p2p.lab.contracts.exams import ExamClips, ExamClipsRequest
 from p2p.lab.contracts.measurement import MeasureRequest, SpeedMeasurement
 from p2p.store import files, layout
 from p2p.store.iterations import IterationRecord
 from p2p.store.job_records import KnownMotionsRecord
+from p2p.store.records import json_file_or_new
 
 CALIBRATION = "calibration"
 """Directory below the runs directory."""
@@ -103,6 +105,15 @@ class ExamClipsRecord:
     def read(self) -> ExamClips | None:
         """What they said; None before it is done."""
         return files.read_model(self.path / layout.RESULT, ExamClips)
+
+
+class BehavioursRecord:
+    """What the lab keeps in the directory of a run of the built-in author's grammar, beside the run itself."""
+
+    read_processor_times, save_processor_times = json_file_or_new("processor_times.json", ProcessorTimes)
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
 
 class CalibrationRecord:

@@ -86,7 +86,7 @@ def new_suite_run(**fields: object) -> NewSuiteRun:
 
 
 def start_suite_run(
-    ws: Workspace, source: str, asked: NewSuiteRun | None = None, *, erratum: bool = False
+    ws: Workspace, source: str | Suite, asked: NewSuiteRun | None = None, *, erratum: bool = False
 ) -> SuiteRunView:
     """Begin a run of a suite, or go on with the one of that name; return at once.
 
@@ -95,7 +95,7 @@ def start_suite_run(
 
     Args:
         ws: The workspace.
-        source: Name of a shipped suite, or path of a TOML or CSV file.
+        source: Name of a shipped suite, path of a TOML or CSV file, or a suite made by a program.
         asked: What to run; None runs all of it with the built-in author.
         erratum: Whether a suite that differs in its exams alone replaces the earlier one; recorded rollouts are then
             scored again.
@@ -104,7 +104,7 @@ def start_suite_run(
         UnknownName, InvalidInput: there is no such suite, case or stage, or the run has another suite or system; or the
             system changes the world that exams are sat in.
     """
-    suite = load_suite(source)
+    suite = source if isinstance(source, Suite) else load_suite(source)
     wanted = request_of(suite, asked)
     check_selection(suite, wanted)
     request = session_request(suite, wanted, stages_of(suite, wanted)[0].sittings[0])
