@@ -100,8 +100,10 @@ def grammar() -> Grammar:
     for env_id in BODIES:
         spec = load(env_id)
         judged: dict[object, str] = {}
+        proposals: dict[str, _Proposal] = {}
         for proposal in _proposals(body_of(spec)):
-            sentence = proposal.sentence
+            proposals.setdefault(proposal.sentence, proposal)
+        for sentence, proposal in proposals.items():
             try:
                 key = _judged_by(author.elicit(sentence, spec))
             except InvalidInput as error:
