@@ -86,7 +86,8 @@ class TrainConfig(Contract):
     """Selection rollouts at each evaluation point."""
     stop_at_score: float | None = Field(default=None, gt=0, le=1)
     """Ends the training at the second checkpoint in a row that clearly passes with this score, by the rule of
-    `p2p.analysis.clear_verdict`; None trains to the end."""
+    `p2p.analysis.clear_verdict`; None trains to the end. After a checkpoint that passes the next one is evaluated after
+    a quarter of the way to the next evaluation point."""
     device: str = Field(default="cpu", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     iteration_id: str = ""
 

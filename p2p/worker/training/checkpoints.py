@@ -8,6 +8,7 @@ from pathlib import Path
 
 from p2p.analysis.clear_verdict import IN_A_ROW
 from p2p.contracts.errors import P2PError
+from p2p.contracts.judgment import MET_SHARE_NEEDED
 from p2p.contracts.sandbox import SandboxLevel
 from p2p.store.iterations import IterationRecord
 from p2p.worker.engine.vec_env import VecEnv
@@ -75,6 +76,15 @@ class Checkpoints:
         """
         begun = len(self.selections) + len(self.pending)
         return begun >= IN_A_ROW and all(self._selection(index).clear for index in range(begun - IN_A_ROW, begun))
+
+    def last_passes(self) -> bool:
+        """Whether the last queued evaluation met everything required in as many rollouts as a pass needs; waits for it.
+
+        Raises:
+            RewardFailed: the reward raised, or returned what is not a finite number.
+        """
+        begun = len(self.selections) + len(self.pending)
+        return begun > 0 and (self._selection(begun - 1).success_rate or 0.0) >= MET_SHARE_NEEDED
 
     def _selection(self, index: int) -> Selection:
         """Result of evaluation `index`; waits for it."""

@@ -40,6 +40,9 @@ from p2p.worker.training.termination import sigterm_held_back
 THREADS = "P2P_THREADS"
 """Variable: cores this training may use. With more than one the physics is spread, and checkpoints are evaluated in a
 process beside it; the policy is the same."""
+LOOKS_AGAIN = 4
+"""Parts of the way to the next evaluation point: once a policy has passed, it is looked at again after one of them, where
+a training may end early. One that has not passed costs no further evaluations."""
 
 
 def train(job_dir: Path) -> None:
@@ -193,7 +196,7 @@ class Training:
         for number in range(self._rollouts + 1, rollouts + 1):
             self.learn(number * self._size)
             self._rollouts = number
-            if evaluation_due(self._config, number):
+            if evaluation_due(self._config, number) or self._looks_again(number):
                 self._evaluate(number * self._size)
                 if self._config.stop_at_score is not None and self.checkpoints.clear():
                     return
@@ -203,6 +206,12 @@ class Training:
             self.checkpoints.collect()
             if points.due and number < rollouts:
                 points.save(self.point(points), self.state())
+
+    def _looks_again(self, number: int) -> bool:
+        """Whether a checkpoint between two evaluation points is evaluated: where the last one passed, soon after it."""
+        if self._config.stop_at_score is None or not look_again_due(self._config, number):
+            return False
+        return self.checkpoints.last_passes()
 
     def measure_untrained(self) -> None:
         """Evaluate the untrained policy as the checkpoint of step 0; skipped after a resume."""
@@ -304,9 +313,18 @@ def learning_rate(config: TrainConfig, steps: int) -> float:
 
 def evaluation_due(config: TrainConfig, rollout: int) -> bool:
     """Whether the policy is evaluated after this rollout, counted from 1: the first past each point, and the last."""
+    return _passes_point(config, rollout, config.num_evals)
+
+
+def look_again_due(config: TrainConfig, rollout: int) -> bool:
+    """Whether this rollout, counted from 1, is one after which a policy is evaluated again, if the last one passed."""
+    return _passes_point(config, rollout, config.num_evals * LOOKS_AGAIN)
+
+
+def _passes_point(config: TrainConfig, rollout: int, n: int) -> bool:
+    """Whether a rollout is the first past one of `n` points spread evenly over a training."""
     size = config.n_envs * config.n_steps
-    total = config.total_timesteps
-    points = (total * (i + 1) / config.num_evals for i in range(config.num_evals))
+    points = (config.total_timesteps * (i + 1) / n for i in range(n))
     return any((rollout - 1) * size < point <= rollout * size for point in points)
 
 

@@ -1,5 +1,7 @@
 """A training that ends when its verdict is clear."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -77,10 +79,10 @@ def test_checkpoints_are_chosen_by_success_then_score_then_return_and_not_by_age
 
 @pytest.mark.slow
 def test_a_training_ends_at_the_second_clear_checkpoint_and_is_as_any_other_until_then(made):
-    whole = made(stop_at_score=None)
+    whole = made(stop_at_score=None, num_evals=8)
     train(whole.path)
     policies = {checkpoint.step: load_arrays(checkpoint.policy_path) for checkpoint in whole.checkpoints()}
-    assert sorted(policies) == [512, 1024, 1536, 2048]
+    assert sorted(policies) == [256 * number for number in range(1, 9)]
     assert whole.read_summary().early_stop is None
     assert "clear" not in whole.parse_scalars()[1][0]
 
@@ -88,17 +90,35 @@ def test_a_training_ends_at_the_second_clear_checkpoint_and_is_as_any_other_unti
     train(early.path)
     summary, (rows, evaluations) = early.read_summary(), early.parse_scalars()
     stop = summary.early_stop
-    assert (stop.step, stop.planned, stop.steps_saved, summary.total_timesteps) == (1024, 2048, 1024, 1024)
-    assert "at steps 512 and 1,024 passed" in stop.reason
-    assert [row["global_step"] for row in rows] == [256, 512, 768, 1024]
+    assert (stop.step, stop.planned, stop.steps_saved, summary.total_timesteps) == (768, 2048, 1280, 768)
+    assert "at steps 512 and 768 passed" in stop.reason, "once one passes, it looks again at once"
+    assert [row["global_step"] for row in rows] == [256, 512, 768]
     assert [row["clear"] for row in evaluations] == [True, True]
-    assert summary.best_checkpoint in (512, 1024)
+    assert summary.best_checkpoint in (512, 768)
     first = first_seed(Purpose.SELECTION, early.read_config().seed)
     for checkpoint in early.checkpoints():
         seeds = [rollout.seed for rollout in checkpoint.read_evaluation().rollouts]
         assert seeds == list(range(first, first + 16)), "what ends a training is what chooses among its checkpoints"
         mine, theirs = load_arrays(checkpoint.policy_path), policies[checkpoint.step]
         assert all(np.array_equal(mine[name], theirs[name]) for name in theirs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
+def test_it_looks_again_after_a_quarter_of_the_way_wherever_checkpoints_are_evaluated(made, monkeypatch, threads):
+    monkeypatch.setenv("P2P_THREADS", str(threads))
+    record = made(num_evals=2, total_timesteps=16 * 256)
+    train(record.path)
+    assert [row["global_step"] for row in record.parse_scalars()[1]] == [8 * 256, 10 * 256]
+
+
+@pytest.mark.parametrize(
+    ("successes", "expected"), [([], False), ([0.0], False), ([0.8], True), ([1.0, 0.75], False), ([0.1, 0.9], True)]
+)
+def test_only_a_checkpoint_that_passes_is_looked_at_again_soon(made, successes, expected):
+    checkpoints = Checkpoints(Run.open(made()), own_process=False)
+    checkpoints.restore([replace(selection(step, False), success_rate=rate) for step, rate in enumerate(successes)], [])
+    assert checkpoints.last_passes() is expected
 
 
 @pytest.mark.slow

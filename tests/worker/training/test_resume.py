@@ -65,7 +65,7 @@ IN_THE_AIR = {
     "start_states": StartStates(share=0.5, pitch=(-1.0, 1.0)),
     "observe": Observe(features=("time",), milestones=(Milestone(feature="pitch_turns", amount=0.05),)),
 }
-ENDS_EARLY = {"num_evals": 3, "stop_at_score": 0.8, "n_eval_episodes": 16}
+ENDS_EARLY = {"num_evals": 2, "stop_at_score": 0.8, "n_eval_episodes": 16}
 
 
 def variables(threads=1, interval="0"):
