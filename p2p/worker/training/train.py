@@ -41,8 +41,8 @@ THREADS = "P2P_THREADS"
 """Variable: cores this training may use. With more than one the physics is spread, and checkpoints are evaluated in a
 process beside it; the policy is the same."""
 LOOKS_AGAIN = 4
-"""Parts of the way to the next evaluation point: once a policy has passed, it is looked at again after one of them, where
-a training may end early. One that has not passed costs no further evaluations."""
+"""Parts of the way to the next evaluation point: once a policy has passed, it is looked at again after one of them,
+where a training may end early. One that has not passed costs no further evaluations."""
 
 
 def train(job_dir: Path) -> None:
