@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from p2p.contracts.errors import InvalidReward, TrainingFailed
+from p2p.analysis.config_audit import config_warnings
+from p2p.contracts.errors import InvalidConfig, InvalidReward, TrainingFailed, UnknownName
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Repairer
-from p2p.contracts.reward import RewardDraft, RewardReport
+from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
 from p2p.contracts.session import EventName, NewSession
 from p2p.contracts.work import CheckRequest
 from p2p.service.jobs.worker_jobs import run_to_end
@@ -110,8 +111,14 @@ def check_reward(
         InvalidConfig: the configuration it asks for is wrong.
     """
     config = base_config(session, draft)
+    spec = describe_environment(ws, session.env_id)
+    if config.observe is not None:
+        try:
+            config.observe.require(spec.feature_names)
+        except UnknownName as error:
+            raise InvalidConfig(f"{spec.env_id} cannot tell its policy that: {error}") from error
     check = IterationRecord(directory)
-    check.save_env_spec(describe_environment(ws, session.env_id))
+    check.save_env_spec(spec)
     check.save_reward_source(draft.source)
     check.save_check_request(
         CheckRequest(
@@ -126,7 +133,8 @@ def check_reward(
     report = check.read_reward_report()
     if report is None:
         raise TrainingFailed(f"The check of {draft.source[:40]!r}… wrote no report; see {check.path}.")
-    return report
+    notes = (RewardIssue(severity="warning", message=text) for text in config_warnings(draft.source, config, spec))
+    return report.model_copy(update={"issues": (*report.issues, *notes)})
 
 
 def draft_reward(ws: Workspace, record: SessionRecord, number: int) -> RewardDraft:

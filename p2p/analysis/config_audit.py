@@ -1,0 +1,57 @@
+"""What a reward's configuration keeps from its policy, or takes from under it, before anything is trained."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.observe import ON_ROBOT
+from p2p.contracts.training import TrainConfig
+
+_READ = re.compile(r"""info\[\s*["'](\w+)["']|info\.get\(\s*["'](\w+)["']""")
+_STAGED = re.compile(r"""["']pitch_turns["']\]?\)?\s*[<>]""")
+"""A comparison of the turns as they are read: one with a variable that was made of them is not found."""
+_AXES = {"pitch_turns": "pitch", "yaw_turns": "yaw"}
+"""Turns -> how the angle of a root joint about the same axis is called in an observation."""
+
+
+def remembered(texts: Iterable[str], env: EnvSpec) -> tuple[str, ...]:
+    """Time and turns that a reward's code reads and the observation of `env` does not show, in alphabetical order."""
+    read = {name for text in texts for pair in _READ.findall(text) for name in pair}
+    return tuple(name for name in sorted(ON_ROBOT) if name in read and not _shown(name, env))
+
+
+def config_warnings(source: str, config: TrainConfig, env: EnvSpec) -> Iterator[str]:
+    """What is likely to keep a policy from learning, in words.
+
+    Args:
+        source: Of the reward.
+        config: It is trained with.
+        env: Where.
+    """
+    told = set(config.observe.reads) if config.observe is not None else set()
+    hidden = [name for name in remembered([source], env) if name not in told]
+    if hidden:
+        yield (
+            f"The reward reads {' and '.join(hidden)}, which the observation does not show: the policy cannot know it. "
+            f'Tell it, with config_changes {{"observe": {{"features": [{", ".join(map(_quoted, hidden))}]}}}}.'
+        )
+    starts = config.start_states
+    if starts is not None and any(starts.pitch) and _STAGED.search(source):
+        yield (
+            f"start_states begins {starts.share:.0%} of the training episodes at a pitch of {starts.pitch[0]:g} to "
+            f"{starts.pitch[1]:g} rad, and pitch_turns counts from there: a reward in stages of pitch_turns asks there "
+            "for other turns than from rest. Leave the pitch out, or stage it on up and pitch_rate."
+        )
+
+
+def _shown(feature: str, env: EnvSpec) -> bool:
+    """Whether the observation holds the angle of a root joint that counts these turns."""
+    axis = _AXES.get(feature)
+    roots = {joint.name for joint in env.joints if joint.kind == "hinge" and joint.body == env.morphology.torso}
+    return axis is not None and any(
+        one.name in roots and one.quantity.startswith(f"angle, {axis}") for one in env.observation
+    )
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'

@@ -1,0 +1,42 @@
+"""What is said of a configuration before anything is trained."""
+
+import pytest
+
+from p2p.analysis.config_audit import config_warnings, remembered
+from p2p.contracts.observe import Observe
+from p2p.contracts.training import StartStates, TrainConfig
+from p2p.envs.catalog import load
+
+READS = 'x = info["yaw_turns"] + info.get("time", 0.0) + info["height"]'
+
+
+@pytest.mark.parametrize(
+    ("env_id", "source", "expected"),
+    [
+        ("Ant-v5", READS, ("time", "yaw_turns")),
+        ("Swimmer-v5", "info['yaw_turns']", ()),  # it observes the angle of its root joint
+        ("HalfCheetah-v5", 'info["pitch_turns"]', ()),
+        ("Ant-v5", 'info["pitch_turns"]', ("pitch_turns",)),
+        ("Ant-v5", 'info["yaw_rate"]', ()),
+    ],
+)
+def test_what_the_observation_does_not_show_is_found(env_id, source, expected):
+    assert remembered([source], load(env_id)) == expected
+
+
+def test_a_policy_that_cannot_know_what_its_reward_reads_is_told_of_until_it_is_told():
+    ant = load("Ant-v5")
+    (said,) = config_warnings(READS, TrainConfig(env_id="Ant-v5"), ant)
+    assert "reads time and yaw_turns, which the observation does not show" in said
+    assert '{"observe": {"features": ["time", "yaw_turns"]}}' in said
+    told = TrainConfig(env_id="Ant-v5", observe=Observe(features=("time", "yaw_turns")))
+    assert not list(config_warnings(READS, told, ant))
+
+
+def test_starts_in_the_air_and_a_reward_in_stages_of_turns_do_not_go_together():
+    cheetah = load("HalfCheetah-v5")
+    config = TrainConfig(start_states=StartStates(share=0.4, pitch=(-5.5, 0.0)))
+    (said,) = config_warnings('if info["pitch_turns"] < 0.9: pass', config, cheetah)
+    assert "begins 40% of the training episodes at a pitch of -5.5 to 0 rad" in said
+    assert not list(config_warnings('r = info["pitch_rate"]', config, cheetah))
+    assert not list(config_warnings('if info["pitch_turns"] < 0.9: pass', TrainConfig(), cheetah))
