@@ -1,6 +1,6 @@
 """A sequence, learnt by a policy that is told how far it is, and by one that is not. Some minutes a seed.
 
-    python examples/12_what_a_policy_is_told.py runs 1,2,3 Walker2d-v5 "walk forward for 2 seconds, then stand still" 0
+python examples/12_what_a_policy_is_told.py runs 1,2,3 Walker2d-v5 "walk forward for 2 seconds, then stand still" 0
 """
 
 import sys

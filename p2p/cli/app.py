@@ -159,7 +159,7 @@ class Commands(LazyGroup):
         LazyCommand(
             "bench",
             "p2p.lab.commands:bench",
-            "Measure what p2p claims: how fast it trains, and what its presets learn.",
+            "Measure what p2p claims: how fast it trains, what its presets learn, and what its sentences become.",
         ),
         LazyCommand("benchmark", "p2p.cli.benchmark:benchmark", "Suites of sentences with exams, and their runs."),
         LazyCommand(
