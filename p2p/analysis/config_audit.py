@@ -14,10 +14,14 @@ _AXES = {"pitch_turns": "pitch", "yaw_turns": "yaw"}
 """Turns -> how the angle of a root joint about the same axis is called in an observation."""
 
 
-def remembered(texts: Iterable[str], env: EnvSpec) -> tuple[str, ...]:
-    """Time and turns that a reward's code reads and the observation of `env` does not show, in alphabetical order."""
-    read = {name for text in texts for pair in _READ.findall(text) for name in pair}
-    return tuple(name for name in sorted(ON_ROBOT) if name in read and not _shown(name, env))
+def features_read(code: str) -> frozenset[str]:
+    """Names that a reward's code reads of `info` as they are written out."""
+    return frozenset(name for pair in _READ.findall(code) for name in pair if name)
+
+
+def not_shown(names: Iterable[str], env: EnvSpec) -> tuple[str, ...]:
+    """Time and turns among these features that the observation of `env` does not show, in alphabetical order."""
+    return tuple(name for name in sorted(ON_ROBOT.intersection(names)) if not _shown(name, env))
 
 
 def config_warnings(source: str, config: TrainConfig, env: EnvSpec) -> Iterator[str]:
@@ -29,7 +33,7 @@ def config_warnings(source: str, config: TrainConfig, env: EnvSpec) -> Iterator[
         env: Where.
     """
     told = set(config.observe.reads) if config.observe is not None else set()
-    hidden = [name for name in remembered([source], env) if name not in told]
+    hidden = [name for name in not_shown(features_read(source), env) if name not in told]
     if hidden:
         yield (
             f"The reward reads {' and '.join(hidden)}, which the observation does not show: the policy cannot know it. "

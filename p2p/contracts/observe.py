@@ -1,12 +1,12 @@
 """What a policy is told besides the simulator's observation: time, turns, and how far it is in a sequence."""
 
-from collections.abc import Iterable
 from typing import Any, Self
 
 from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
-from p2p.contracts.errors import UnknownName
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidConfig, UnknownName
 
 TURNS = ("roll_turns", "pitch_turns", "yaw_turns", "rotation_x", "rotation_y", "rotation_z")
 PLACES = ("displacement_x", "displacement_y", "displacement")
@@ -128,19 +128,19 @@ class Observe(Contract):
         """Names of `inputs`."""
         return tuple(one.name for one in self.inputs)
 
-    def require(self, features: Iterable[str]) -> None:
+    def require(self, env: EnvSpec) -> None:
         """Refuse what a robot does not have.
 
         Args:
-            features: Names of the robot's features.
+            env: The robot's environment.
 
         Raises:
-            UnknownName: naming the first that is missing.
+            InvalidConfig: naming the first feature that is missing.
         """
-        known = tuple(features)
         for name in self.reads:
-            if name not in known:
-                raise UnknownName("feature in observe:", name, known)
+            if name not in env.feature_names:
+                problem = UnknownName("feature in observe:", name, env.feature_names)
+                raise InvalidConfig(f"{env.env_id} cannot tell its policy that: {problem}")
 
 
 _UNITS = {"time": "s", **dict.fromkeys(PLACES, "m"), **dict.fromkeys(TURNS[3:], "rad")}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from p2p.analysis.config_audit import config_warnings, remembered
+from p2p.analysis.config_audit import config_warnings, features_read, not_shown
 from p2p.contracts.observe import Observe
 from p2p.contracts.training import StartStates, TrainConfig
 from p2p.envs.catalog import load
@@ -21,7 +21,7 @@ READS = 'x = info["yaw_turns"] + info.get("time", 0.0) + info["height"]'
     ],
 )
 def test_what_the_observation_does_not_show_is_found(env_id, source, expected):
-    assert remembered([source], load(env_id)) == expected
+    assert not_shown(features_read(source), load(env_id)) == expected
 
 
 def test_a_policy_that_cannot_know_what_its_reward_reads_is_told_of_until_it_is_told():

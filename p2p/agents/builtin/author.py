@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from p2p.agents.builtin.compose import compose
-from p2p.agents.builtin.observing import in_words, observed
+from p2p.agents.builtin.observing import observed, told_in_words
 from p2p.agents.builtin.phrases import read
 from p2p.agents.builtin.refusals import UnreadPart, not_understood
 from p2p.agents.builtin.reviser import revise
@@ -94,7 +94,7 @@ class BuiltinAuthor:
                 f"{s.name.replace('_', ' ')}: {p.summary}" for s, p in zip(understood.skills, plans, strict=True)
             )
             + f". Trained in episodes of {recipe['episode_s']:g} s, judged in episodes of {intent.episode_s:g} s."
-            + (f" {in_words(told)}" if told is not None else ""),
+            + (f" {told_in_words(told)}" if told is not None else ""),
         )
 
     def revise(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from p2p.analysis.config_audit import remembered
+from p2p.analysis.config_audit import features_read, not_shown
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.observe import Milestone, Observe
 from p2p.rewards.templates.plan import Plan
@@ -12,15 +12,14 @@ def observed(plans: Sequence[Plan], env: EnvSpec) -> Observe | None:
     """What the reward of these plans remembers and the observation does not show; None where that is nothing."""
     milestones = tuple(plan.milestone for plan in plans[:-1])
     counter = next((plan.counter for plan in plans if plan.counter), None)
-    texts = [text for plan in plans for text in (*(term.expression for term in plan.terms), *plan.definitions.values())]
-    texts += [f'info["{one.feature}"]' for one in milestones]
-    features = remembered(texts, env)
+    code = [text for plan in plans for text in (*(term.expression for term in plan.terms), *plan.definitions.values())]
+    features = not_shown({one.feature for one in milestones} | features_read("\n".join(code)), env)
     if not (features or milestones or counter):
         return None
     return Observe(features=features, milestones=milestones, counter=counter)
 
 
-def in_words(observe: Observe) -> str:
+def told_in_words(observe: Observe) -> str:
     """What the policy is told, as a sentence."""
     steps: tuple[Milestone, ...] = observe.milestones
     told = [name.replace("_", " ") for name in observe.features]

@@ -60,7 +60,8 @@ class ProcessorClock:
             for session in set(sessions.values()):
                 self._watched_s[session] = self._watched_s.get(session, 0.0) + gap_s
         self._counted = live
-        self._session_of = {key: name for key, name in self._session_of.items() if key in _keys(table)}
+        there = {f"{pid} {began}" for pid, (_, began) in table.items()}
+        self._session_of = {key: name for key, name in self._session_of.items() if key in there}
         if now - self._saved_at > SAVED_EVERY_S:
             self.save()
 
@@ -94,10 +95,6 @@ class ProcessorClock:
         with suppress(ValueError):
             return job.relative_to(self._runs_dir).parts[0]
         return ""
-
-
-def _keys(table: dict[int, tuple[int, str]]) -> frozenset[str]:
-    return frozenset(f"{pid} {began}" for pid, (_, began) in table.items())
 
 
 def _is_readable(pid: int) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from p2p.analysis.config_audit import config_warnings
-from p2p.contracts.errors import InvalidConfig, InvalidReward, TrainingFailed, UnknownName
+from p2p.contracts.errors import InvalidReward, TrainingFailed
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Repairer
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
@@ -113,10 +113,7 @@ def check_reward(
     config = base_config(session, draft)
     spec = describe_environment(ws, session.env_id)
     if config.observe is not None:
-        try:
-            config.observe.require(spec.feature_names)
-        except UnknownName as error:
-            raise InvalidConfig(f"{spec.env_id} cannot tell its policy that: {error}") from error
+        config.observe.require(spec)
     check = IterationRecord(directory)
     check.save_env_spec(spec)
     check.save_reward_source(draft.source)

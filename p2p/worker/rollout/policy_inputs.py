@@ -6,10 +6,8 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from p2p.contracts.errors import InvalidConfig, UnknownName
 from p2p.contracts.observe import Observe
 from p2p.contracts.training import TrainConfig
-from p2p.rewards.formulas import Features
 from p2p.rewards.progress import EpisodeProgress
 from p2p.worker.engine.vec_env import Block, Step, VecEnv
 from p2p.worker.features.torso import TorsoReader
@@ -84,16 +82,13 @@ class _Progress:
     """How far the episodes of an environment are, from its steps."""
 
     def __init__(self, observe: Observe, env: VecEnv) -> None:
-        try:
-            observe.require(env.spec.feature_names)
-        except UnknownName as error:
-            raise InvalidConfig(f"{env.spec.env_id} cannot tell its policy that: {error}") from error
+        observe.require(env.spec)
         self.observe = observe
         self._episodes = EpisodeProgress(observe, env.n)
-        simulation = env.simulation
-        torso = TorsoReader.names.issuperset(observe.reads)
-        self._reader: TorsoReader | _AllFeatures = (
-            TorsoReader(simulation.model, env.spec, env.n) if torso else _AllFeatures(FeatureReader(simulation))
+        self._reader: TorsoReader | FeatureReader = (
+            TorsoReader(env.simulation.model, env.spec, env.n)
+            if TorsoReader.names.issuperset(observe.reads)
+            else FeatureReader(env.simulation)
         )
 
     @property
@@ -104,7 +99,8 @@ class _Progress:
         self._episodes.begin(ids)
 
     def advance(self, step: Step) -> None:
-        self._episodes.advance(self._reader.read(step))
+        reader = self._reader
+        self._episodes.advance(reader.read(step) if isinstance(reader, TorsoReader) else reader.read(Block.of([step])))
 
     def state(self) -> State:
         return joined({"episodes": self._episodes.state(), "reader": self._reader.state()})
@@ -114,19 +110,3 @@ class _Progress:
         for name, array in self._episodes.state().items():
             fill(array, saved[name])
         self._reader.restore(part(state, "reader"))
-
-
-class _AllFeatures:
-    """Reads every feature of the robot: where a milestone is of more than its torso."""
-
-    def __init__(self, reader: FeatureReader) -> None:
-        self._reader = reader
-
-    def read(self, step: Step) -> Features:
-        return self._reader.read(Block.of([step]))
-
-    def state(self) -> State:
-        return self._reader.state()
-
-    def restore(self, state: State) -> None:
-        self._reader.restore(state)

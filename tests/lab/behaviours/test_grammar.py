@@ -27,7 +27,7 @@ def test_the_same_code_makes_the_same_sentences_under_names_of_their_own(known):
 
 def test_every_sentence_is_understood_and_written(known):
     author = BuiltinAuthor()
-    for one in known.behaviours[::7]:
+    for one in known.behaviours:
         spec = load(one.env_id)
         assert author.write(author.elicit(one.sentence, spec), spec).source
 
