@@ -37,8 +37,8 @@ INSIDE = ip_network("10.99.0.0/30")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Processes of pytest-xdist: one more than cores, since a test often waits for processes that it started."""
-    return cores() + 1
+    """Processes of pytest-xdist: two more than cores, since a test often waits for processes that it started."""
+    return cores() + 2
 
 
 def pytest_collection_finish() -> None:

@@ -12,8 +12,8 @@ EXAMPLES = sorted(FOLDER.glob("[0-9][0-9]_*.py"))
 NOTEBOOK = FOLDER / "notebook.ipynb"
 ELSEWHERE = {"04_claude_agent", "08_train_on_another_machine", "10_train_on_a_cluster"}
 """Run beside what they need: a scripted Claude in tests/mcp/agent, a real sshd and clusters in tests/scheduler."""
-AT_EACH_CHANGE = {"01_sentence_to_policy", "05_watch_stop_resume"}
-"""The first that anybody runs, and the one that is stopped on the way; the others at night."""
+AT_EACH_CHANGE = {"01_sentence_to_policy"}
+"""The first that anybody runs; the others at night."""
 BY_THEMSELVES = [
     pytest.param(example, id=example.stem, marks=[pytest.mark.nightly] * (example.stem not in AT_EACH_CHANGE))
     for example in EXAMPLES
