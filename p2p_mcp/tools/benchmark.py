@@ -7,7 +7,7 @@ from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import UnknownName
-from p2p.contracts.suite import NewSuiteRun, Outcome, RunState, Selection, SuiteRunView
+from p2p.contracts.suite import NewSuiteRun, Outcome, RunState, SuiteRunView
 from p2p.service.machines.setup import require_training
 from p2p.service.pictures.picturing import relative_path
 from p2p.service.sessions.requests import new_session
@@ -77,28 +77,31 @@ class BenchmarkAnswer(Answer):
 def run_benchmark(
     ws: Workspace,
     action: Annotated[
-        Literal["list", "show", "start", "resume", "stop", "page", "export"],
+        Literal["list", "show", "start", "resume", "rescore", "stop", "page", "export"],
         Field(
-            description="start needs suite; show, resume, stop, page (one HTML file with videos) and export (an entry "
-            "for others) need run."
+            description="start needs suite, all but list run. rescore: exams were corrected; page: HTML with videos; "
+            "export: an entry for others."
         ),
     ] = "list",
-    suite: Annotated[str, Field(max_length=40, description="Name of a suite; list tells them.")] = "",
+    suite: Annotated[str, Field(max_length=40, description="list tells them.")] = "",
     run: Annotated[str, argument(NewSuiteRun, "name")] = "",
     seeds: Annotated[tuple[int, ...], Field(max_length=100, description="Sessions of each case.")] = (),
-    cases: Annotated[tuple[str, ...], Field(max_length=300, description="Only these; empty: all.")] = (),
+    only: Annotated[
+        dict[str, Any] | None,
+        Field(description="case, category, difficulty, env_id, from_stage, flat (no gates)."),
+    ] = None,
     author: Annotated[str, Field(max_length=200, description="provider:model; empty: p2p's own.")] = "",
     judge_model: Annotated[str, Field(max_length=200, description="provider:model that looks; empty: none.")] = "",
     parallel: Annotated[int, argument(NewSuiteRun, "parallel")] = 1,
     again: Annotated[bool, Field(description="resume: crashed and cancelled sessions too.")] = False,
     options: Annotated[
         dict[str, Any] | None,
-        Field(description='What else to measure, as create_session takes it: {"max_iterations": 1}.'),
+        Field(description='As create_session takes them: {"max_iterations": 1}.'),
     ] = None,
 ) -> BenchmarkAnswer:
-    """Measure an author by a suite: a session for each case and seed, then an exam of each policy, in the background.
+    """Measure an author by a suite, in the background: a session for each case and seed, then an exam of each policy.
 
-    Started again under its name it goes on.
+    Started again by its name it goes on.
     """
     if action == "list":
         return _answer(ws, list_suite_runs(ws))
@@ -113,13 +116,22 @@ def run_benchmark(
     require_training(ws)
     if action == "resume":
         return _answer(ws, (resume_suite_run(ws, run, again=again, parallel=parallel),), in_full=True)
+    if action == "rescore":
+        earlier = view_suite_run(ws, run).run
+        _require_shipped(earlier.suite)
+        return _answer(ws, (start_suite_run(ws, earlier.suite, earlier, erratum=True),), in_full=True)
     given = {"author": author or "builtin", "model": author, "judge_model": judge_model}
     system = new_session(**(given | (options or {})))
-    only = Selection(case=cases)
-    asked = new_suite_run(name=run, seeds=seeds, only=only, parallel=parallel, system=system)
+    _require_shipped(suite)
+    part = dict(only or {})
+    stages = {name: part.pop(name) for name in ("from_stage", "flat") if name in part}
+    asked = new_suite_run(name=run, seeds=seeds, only=part, parallel=parallel, system=system, **stages)
+    return _answer(ws, (start_suite_run(ws, suite, asked),), in_full=True)
+
+
+def _require_shipped(suite: str) -> None:
     if suite not in known_suites():  # a path would have the server read a file for whoever calls it
         raise UnknownName("suite", suite, known_suites())
-    return _answer(ws, (start_suite_run(ws, suite, asked),), in_full=True)
 
 
 def _answer(

@@ -106,7 +106,9 @@ def test_every_tool_can_be_called_in_the_order_of_the_loop(
     call("analyze_session", session_id=done)
     call("extend_session", session_id=mine, iterations=5)
     call("manage_session", session_id=mine, action="star")
-    call("run_benchmark", action="start", suite="basic", cases=["pendulum-balance"], run="inspected", seeds=[1])
+    call(
+        "run_benchmark", action="start", suite="basic", only={"case": ["pendulum-balance"]}, run="inspected", seeds=[1]
+    )
     call("run_benchmark", action="stop", run="inspected")
     shutil.copytree(pole_runs(tmp_path_factory) / "runs", trained.runs_dir, dirs_exist_ok=True)
     call("compare_benchmarks", runs=[SHORT, LONG])

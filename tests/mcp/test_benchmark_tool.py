@@ -1,7 +1,9 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 from made_up_suites import begun, end, suite_of
 from mcp.client import Client
@@ -57,11 +59,65 @@ async def test_what_is_measured_is_chosen_by_the_arguments_of_a_session(
 ) -> None:
     async with connect(ws) as client:
         call = caller(client)
-        start = {"action": "start", "suite": "basic", "cases": ["pendulum-balance"]}
+        start = {"action": "start", "suite": "basic", "only": {"case": ["pendulum-balance"]}}
         assert "Unknown option of a session 'iterations'" in await call.error(
             "run_benchmark", **start, options={"iterations": 1}
         )
         assert "max_iterations" in await call.error("run_benchmark", **start, options={"max_iterations": 0})
+
+
+@pytest.mark.parametrize(
+    ("only", "told"),
+    [
+        ({"robot": ["Ant-v5"]}, "robot"),
+        ({"case": ["pendulum-fly"]}, "Unknown case 'pendulum-fly'"),
+        ({"from_stage": "third"}, "Unknown stage 'third'"),
+        ({"flat": True, "difficulty": ["impossible"]}, "impossible"),
+    ],
+    ids=str,
+)
+async def test_a_part_of_a_suite_that_it_has_not_is_refused(
+    connect: Connect, ws: Workspace, caller: Calls, only: dict[str, object], told: str
+) -> None:
+    async with connect(ws) as client:
+        call = caller(client)
+        assert told in await call.error("run_benchmark", action="start", suite="basic", only=only)
+        assert (await call("run_benchmark"))["runs"] == []
+
+
+@pytest.mark.slow
+async def test_only_the_sessions_asked_for_are_run_and_a_corrected_exam_scores_them_again(
+    connect: Connect,
+    caller: Calls,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = pole_runs(tmp_path_factory)
+    shutil.copytree(made / "runs", tmp_path / "runs")
+    shutil.copytree(made / "suite", tmp_path / "shipped" / "suites")
+    monkeypatch.setattr("p2p.store.suite_files.SHIPPED", tmp_path / "shipped")
+    ws = Workspace(Settings.from_environment(tmp_path / "runs"))
+    async with connect(ws) as client:
+        call = caller(client)
+
+        async def ended(name: str) -> dict[str, Any]:
+            with anyio.fail_after(120):
+                while (told := await call("run_benchmark", action="show", run=name))["runs"][0]["state"] == "running":
+                    await anyio.sleep(0.2)
+            return told
+
+        only = {"category": ["pose"], "flat": True}
+        await call("run_benchmark", action="start", suite="poles", run=LONG, only=only)
+        outcomes = {one["session_id"]: one["outcome"] for one in (await ended(LONG))["sessions"]}
+        assert outcomes == {f"{LONG}-strict-seed-1": "passed"}
+        await call("run_benchmark", action="start", suite="poles", run=LONG)
+        assert (await ended(LONG))["runs"][0]["passed_exam"] == 1
+        exams = tmp_path / "shipped" / "suites" / "exams"
+        shutil.copy(exams / "strict.json", exams / "balance.json")
+        assert "erratum" in await call.error("run_benchmark", action="start", suite="poles", run=LONG)
+        await call("run_benchmark", action="rescore", run=LONG)
+        assert (await ended(LONG))["runs"][0]["passed_exam"] == 0
 
 
 @pytest.mark.slow
