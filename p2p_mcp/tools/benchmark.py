@@ -101,7 +101,7 @@ def run_benchmark(
 ) -> BenchmarkAnswer:
     """Measure an author by a suite, in the background: a session for each case and seed, then an exam of each policy.
 
-    Started again by its name it goes on.
+    Started again, it goes on.
     """
     if action == "list":
         return _answer(ws, list_suite_runs(ws))
