@@ -54,6 +54,8 @@ TOOLS = {
     Remedy.ASK_LESS: "the user, in a terminal: p2p clusters add … --cores FEWER --memory-mb LESS",
     Remedy.SET_IN_CLUSTER: "the user, in a terminal: p2p clusters add … --set {setting}",
     Remedy.REMOVE_CLUSTER: "the user, in a terminal: p2p clusters remove {cluster}",
+    Remedy.STOP_CLUSTER: "the user, in a terminal: p2p clusters stop {cluster}",
+    Remedy.INTERRUPT_CLUSTER: "the user, in a terminal: p2p clusters stop {cluster} --interrupt",
 }
 """What only a person may do is said as a command for the user."""
 

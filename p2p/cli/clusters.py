@@ -15,7 +15,7 @@ from p2p.cli.tables import table
 from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.node import ClusterView, NodeState
-from p2p.service.machines.clusters import add_cluster, check_cluster, remove_cluster
+from p2p.service.machines.clusters import add_cluster, check_cluster, remove_cluster, stop_cluster
 from p2p.service.machines.clusters import list_clusters as service_list_clusters
 
 clusters = typer.Typer(
@@ -114,6 +114,25 @@ def check(
     output.result(view, cluster_table((view,)), said)
     if view.state is not NodeState.READY:
         raise typer.Exit(EnvironmentProblem.exit_code)
+
+
+@clusters.command(epilog=examples("p2p clusters stop here", "p2p clusters stop here --interrupt"))
+def stop(
+    name: Name,
+    interrupt: Annotated[
+        bool, typer.Option("--interrupt", help="Interrupt trainings there; they go on when the cluster runs again.")
+    ] = False,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """End what p2p has started on this machine for a cluster, such as a Ray; nothing that others started."""
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
+    end = stop_cluster(ws, name, interrupt)
+    said = f"Stopped {end.stopped}." if end.stopped else f"Nothing that p2p has started runs for {name}."
+    interrupted = [f"Interrupted {path}" for path in end.interrupted]
+    again = [f"They go on when it runs again: p2p clusters check {name}"] if interrupted else []
+    output.result(end, said, *interrupted, *again)
 
 
 @clusters.command(epilog=examples("p2p clusters remove lab"))

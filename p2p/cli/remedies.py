@@ -52,6 +52,8 @@ COMMANDS = {
     Remedy.ASK_LESS: "p2p clusters add … --cores FEWER --memory-mb LESS",
     Remedy.SET_IN_CLUSTER: "p2p clusters add … --set {setting}",
     Remedy.REMOVE_CLUSTER: "p2p clusters remove {cluster}",
+    Remedy.STOP_CLUSTER: "p2p clusters stop {cluster}",
+    Remedy.INTERRUPT_CLUSTER: "p2p clusters stop {cluster} --interrupt",
 }
 
 

@@ -149,6 +149,16 @@ class ClusterView(Contract):
     """Jobs of this runs directory that are there and have not ended."""
 
 
+class StoppedCluster(Contract):
+    """What of a cluster was ended."""
+
+    cluster: str
+    stopped: str
+    """What p2p had started for it on this machine, and is ended now; empty when nothing of it ran."""
+    interrupted: tuple[str, ...] = ()
+    """Directories of this runs directory's trainings that were interrupted by that."""
+
+
 class RemoteJob(Contract):
     """Where the remote directory of a job is (`remote.json` in the job's directory)."""
 

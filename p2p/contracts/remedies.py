@@ -112,6 +112,10 @@ class Remedy(StrEnum):
     """Add the cluster with `setting`, an option of its scheduler."""
     REMOVE_CLUSTER = "remove_cluster"
     """Forget `cluster`."""
+    STOP_CLUSTER = "stop_cluster"
+    """End what p2p has started for `cluster`."""
+    INTERRUPT_CLUSTER = "interrupt_cluster"
+    """The same, though trainings are interrupted by it."""
 
     def of(self, **arguments: object) -> str:
         """The remedy inside a message, such as `Remedy.RESUME.of(session="session_1")`.

@@ -71,21 +71,38 @@ class RayHead:
             for _ in range(TRIES):
                 if self._answers():
                     return
-                self.stop()
+                self._end()
                 self._begin(program)
                 if self._wait():
                     return
-            self.stop()
+            self._end()
             raise EnvironmentProblem(f"Ray did not start in {TRIES} tries. {self.log_path} ends so:\n{self._log()}")
 
+    def processes(self) -> set[int]:
+        """All processes of the head that live, with what it starts jobs by; the jobs themselves are not of them.
+
+        Some of Ray's write their title over the environment that they were started with; those are found as children.
+        """
+        tagged = set(filter(self._is_ours, supervisor.processes()))
+        return tagged.union(*(supervisor.descendants(pid)[0] for pid in tagged))
+
     def stop(self) -> None:
-        """End the head and its jobs; nothing if there is none."""
+        """End the head; nothing if there is none. A start that is under way is waited for, and undone."""
+        if self.place.is_dir():
+            with files.exclusive(self.place / "lock", TRIES * (START_S + STOP_S)):
+                self._end()
+
+    def _end(self) -> None:
+        table = supervisor.processes()
+        before = {pid: table[pid] for pid in self.processes() & table.keys()}
         if (pid := self._pid()) is not None and self._is_ours(pid):
             supervisor.send([pid], signal.SIGTERM)
         deadline = time.monotonic() + STOP_S
         while self._lives() and time.monotonic() < deadline:
             time.sleep(POLL_S)
-        supervisor.send(filter(self._is_ours, supervisor.processes()), signal.SIGKILL)
+        table = supervisor.processes()
+        orphans = {pid for pid, (_, began) in before.items() if table.get(pid, (0, ""))[1] == began}
+        supervisor.send(self.processes() | orphans, signal.SIGKILL)
 
     def _begin(self, program: str) -> None:
         """Begin `ray start` in the background, as nobody's child."""

@@ -52,6 +52,8 @@ REQUESTS = {
     Remedy.ASK_LESS: "in a terminal: p2p clusters add … --cores FEWER --memory-mb LESS",
     Remedy.SET_IN_CLUSTER: "in a terminal: p2p clusters add … --set {setting}",
     Remedy.REMOVE_CLUSTER: "in a terminal: p2p clusters remove {cluster}",
+    Remedy.STOP_CLUSTER: "in a terminal: p2p clusters stop {cluster}",
+    Remedy.INTERRUPT_CLUSTER: "in a terminal: p2p clusters stop {cluster} --interrupt",
 }
 
 

@@ -12,7 +12,7 @@ from job_helpers import until
 
 from p2p.contracts.cluster import Cluster
 from p2p.scheduler import supervisor
-from p2p.scheduler.ray_head import HEAD_VARIABLE, TOKEN_VARIABLE, RayHead
+from p2p.scheduler.ray_head import TOKEN_VARIABLE, RayHead
 from p2p.scheduler.ray_jobs import RayJobs, read_token
 
 PROGRAM = Path(sys.prefix, "ray/bin/ray")
@@ -52,15 +52,10 @@ class RayLab:
         """State of each job by its name, as Ray says it."""
         return {job["submission_id"]: job["status"] for job in self.jobs.all()}
 
-    def processes(self) -> set[int]:
-        """All processes of Ray, and what it starts jobs with."""
-        own = str(self.head.place)
-        return {pid for pid in supervisor.processes() if supervisor.variable(pid, HEAD_VARIABLE) == own}
-
     def kill(self) -> None:
         """Kill all of Ray at once, as a power cut would, but none of its jobs."""
-        supervisor.send(self.processes(), signal.SIGKILL)
-        until(lambda: not self.processes())
+        supervisor.send(self.head.processes(), signal.SIGKILL)
+        until(lambda: not self.head.processes())
 
     def make_good(self) -> None:
         """End all jobs, in a head that lives."""

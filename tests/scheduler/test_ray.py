@@ -293,8 +293,8 @@ def test_a_lost_head_is_unreachable_and_each_job_goes_on_or_ends_as_its_own_proc
     pid, ended, dead = pid_in(goes_on / "pid"), pid_in(cancelled / "pid"), pid_in(dies / "pids")
     for directory in (goes_on, dies):
         until(lambda directory=directory: state(backend, directory) is JobState.RUNNING)
-    supervisor.send({supervisor_of(dies), *ray.processes()}, supervisor.signal.SIGKILL)
-    until(lambda: not ray.processes() and not is_running(dead))
+    supervisor.send({supervisor_of(dies), *ray.head.processes()}, supervisor.signal.SIGKILL)
+    until(lambda: not ray.head.processes() and not is_running(dead))
     silent = until(lambda: (now := no_room.status(waits)).state is JobState.UNREACHABLE and now)
     assert f"{ray.address} does not answer" in (silent.error or "")
     assert state(backend, goes_on) is JobState.RUNNING

@@ -21,7 +21,7 @@ import signal
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -132,6 +132,21 @@ class PlacedBackend(ABC):
             NodeUnreachable: it does not answer.
         """
 
+    def started_here(self) -> str:
+        """What p2p itself has started on this machine for the cluster and still runs, in words; empty if nothing."""
+        return ""
+
+    def stop_started(self, known: Iterable[Path]) -> str:  # noqa: ARG002  most have started nothing
+        """End that; jobs that ran by it are interrupted, and go on from their resume points when it runs again.
+
+        Args:
+            known: Directories of jobs that may be there, besides those that the scheduler tells of.
+
+        Returns:
+            What was ended, as `started_here` says it.
+        """
+        return ""
+
     @property
     def scheduler(self) -> Hashable:
         """What tells this scheduler from others of its kind, such as an address; equal ones are asked once."""
@@ -207,7 +222,7 @@ class PlacedBackend(ABC):
             return status
         if placed.submitted and not placed.cancelled and placed.over_since is None:
             try:
-                report = self.report(self._called(record, placed))
+                report = self.report(self.name_of(record, placed))
             except NodeUnreachable as error:
                 return _unreachable(record, error)
             if report.phase is not Phase.OVER:
@@ -257,7 +272,7 @@ class PlacedBackend(ABC):
         if not placed.submitted and not placed.cancelled and (why_not := self.table.refusal):
             return _waiting(record, why_not)
         try:
-            report = self.report(self._called(record, placed), fresh=not placed.submitted)
+            report = self.report(self.name_of(record, placed), fresh=not placed.submitted)
             if placed.submitted or placed.cancelled or report.phase is not Phase.OVER:
                 return self._follow(record, placed, report)
             return self._hand_over(record, placed)
@@ -273,7 +288,7 @@ class PlacedBackend(ABC):
         if placed.cancelled:
             waited_s = record.end_asked_for_s()
             if report.phase is Phase.WAITING or waited_s > GENTLE_S:
-                self.end(self._called(record, placed))
+                self.end(self.name_of(record, placed))
                 self.table.outdate()
         if placed.over_since is not None or not placed.submitted:
             record.save(placed.model_copy(update={"over_since": None, "submitted": True}))
@@ -284,7 +299,7 @@ class PlacedBackend(ABC):
         python = self.cluster.python or self.python
         words = shlex.join((python, "-m", "p2p.scheduler.foreground", str(record.path), placed.token))
         placement = Placement(
-            name=self._called(record, placed),
+            name=self.name_of(record, placed),
             directory=record.path,
             command="\n".join((*self.cluster.setup, f"exec {self.cluster.wrapper} {words}")),
             log=record.scheduler_log_path,
@@ -342,8 +357,8 @@ class PlacedBackend(ABC):
         record.save(placed.model_copy(update={"ended": True}))
         return status
 
-    def _called(self, record: PlacedJobRecord, placed: PlacedJob) -> str:
-        """Name of the job for the scheduler."""
+    def name_of(self, record: PlacedJobRecord, placed: PlacedJob) -> str:
+        """Name of a job for the scheduler."""
         digest = hashlib.sha256(str(record.path).encode()).hexdigest()[:16]
         return f"p2p-{digest}-{placed.token}"
 

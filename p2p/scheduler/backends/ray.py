@@ -2,6 +2,10 @@
 
 import os
 import shlex
+import signal
+import time
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -12,12 +16,14 @@ from p2p.contracts.base import Contract
 from p2p.contracts.errors import EnvironmentProblem, NodeUnreachable
 from p2p.contracts.job import Capabilities, Capacity
 from p2p.contracts.remedies import Remedy
+from p2p.scheduler import supervisor
 from p2p.scheduler.backends.job_table import Ending, Phase, Report
 from p2p.scheduler.backends.placed import PlacedBackend, Placement
 from p2p.scheduler.ray_head import TOKEN_VARIABLE, RayHead
 from p2p.scheduler.ray_jobs import RayJobs, is_loopback, read_headers, read_token
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.store.nodes import default_directory
+from p2p.store.placed import PlacedJobRecord
 
 ADDRESS = "http://127.0.0.1:8265"
 ADDRESS_VARIABLES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
@@ -26,6 +32,10 @@ USUAL_TOKEN = Path(".ray/auth_token")
 """In the home directory: of a cluster that Ray started here with a token."""
 REASON = 500
 """Characters of Ray's message that are shown, from its end."""
+
+LEAVING_S = supervisor.GRACE_S + 10.0
+"""Patience with the supervisors of jobs that were told to end."""
+POLL_S = 0.2
 
 NO_ROOM = "JOB_SUPERVISOR_ACTOR_START_TIMEOUT"
 """Type of the error of a job that waited for longer than Ray lets jobs wait, 15 min if nobody says otherwise."""
@@ -94,6 +104,41 @@ class RayBackend(PlacedBackend):
     def head(self) -> RayHead:
         """The Ray of this machine that p2p starts."""
         return RayHead(default_directory() / "ray" / self.cluster.name, self.address, self.options.program)
+
+    def started_here(self) -> str:
+        """The Ray of this machine that p2p has started and still runs, in words; empty if there is none."""
+        count = len(self.head().processes()) if self.options.local else 0
+        return f"a Ray of this machine at {self.address} ({count} processes)" if count else ""
+
+    def stop_started(self, known: Iterable[Path]) -> str:
+        """End that Ray, then the jobs that it has started, which run in processes of their own.
+
+        Each has as long to end as schedulers leave it, and saves its resume point.
+        """
+        if not (started := self.started_here()):
+            return ""
+        records = map(PlacedJobRecord, known)
+        names = {self.name_of(record, placed) for record in records if (placed := record.read()) is not None}
+        with suppress(NodeUnreachable):
+            names |= {name for name, report in self.ask().items() if report.phase is not Phase.OVER}
+        self.head().stop()
+        deadline = time.monotonic() + LEAVING_S
+        while (left := self._supervisors(names)) and time.monotonic() < deadline:
+            supervisor.send(left, signal.SIGTERM)
+            time.sleep(POLL_S)
+        self.table.outdate()
+        return started
+
+    def _supervisors(self, names: set[str]) -> set[int]:
+        """Supervisors on this machine of the jobs with these names."""
+        found = set()
+        for pid in supervisor.processes():
+            if (directory := supervisor.variable(pid, supervisor.SUPERVISOR_TAG)) is None:
+                continue
+            record = PlacedJobRecord(Path(directory))
+            if (placed := record.read()) is not None and self.name_of(record, placed) in names:
+                found.add(pid)
+        return found
 
     @property
     def address(self) -> str:

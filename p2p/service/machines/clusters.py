@@ -4,21 +4,26 @@ import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from p2p import registry
 from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import Busy, EnvironmentProblem, InvalidInput, MissingExtra, NodeUnreachable, UnknownName
 from p2p.contracts.job import JobState, JobStatus
-from p2p.contracts.node import ClusterView, NodeState
+from p2p.contracts.node import ClusterView, NodeState, StoppedCluster
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.sandbox import SandboxReport
 from p2p.scheduler.backends.by_directory import open_backend
+from p2p.scheduler.backends.job_table import Phase
 from p2p.service.jobs.worker_jobs import worker_job
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.clusters import ClusterStore
 from p2p.store.job_records import read_sandbox_report
 from p2p.store.placed import placed_jobs
+
+if TYPE_CHECKING:
+    from p2p.scheduler.backends.placed import PlacedBackend
 
 PATIENCE_S = 300.0
 """How long a check waits in the cluster's queue."""
@@ -34,7 +39,7 @@ def add_cluster(ws: Workspace, cluster: Cluster) -> ClusterView:
     """
     if cluster.kind not in registry.cluster_kinds():
         raise UnknownName("kind of cluster", cluster.kind, registry.cluster_kinds())
-    registry.load("backend", registry.BACKENDS, cluster.kind)(cluster)
+    _backend(cluster)
     _store(ws).add(cluster)
     return _view(ws, cluster)
 
@@ -82,7 +87,57 @@ def remove_cluster(ws: Workspace, name: str) -> None:
             f"{len(live)} jobs have not ended on {name}, the first is {live[0]}. "
             f"Wait for them, or stop their sessions: {Remedy.STOP.of(session=live[0].parent.parent.name)}"
         )
+    if started := _backend(cluster).started_here():
+        raise Busy(f"p2p has started {started} for {name}. Stop it first: {Remedy.STOP_CLUSTER.of(cluster=name)}")
     _store(ws).remove(name)
+
+
+def stop_cluster(ws: Workspace, name: str, interrupt: bool = False) -> StoppedCluster:
+    """End what p2p itself has started on this machine for a cluster, such as a local Ray; nothing that others started.
+
+    Args:
+        name: Of a cluster.
+        interrupt: Whether trainings that have not ended there are interrupted. They go on from their resume points when
+            the cluster runs again; those of other runs directories too.
+
+    Raises:
+        UnknownName: there is no such cluster.
+        Busy: trainings have not ended there, or it does not say whether they have.
+    """
+    cluster = _cluster(ws, name)
+    backend = _backend(cluster)
+    if not backend.started_here():
+        return StoppedCluster(cluster=name, stopped="")
+    if not interrupt:
+        _require_idle(ws, cluster, backend)
+    live = _live_jobs(ws, cluster)
+    stopped = backend.stop_started(live)
+    return StoppedCluster(cluster=name, stopped=stopped, interrupted=tuple(map(str, live)))
+
+
+def _require_idle(ws: Workspace, cluster: Cluster, backend: "PlacedBackend") -> None:
+    """Refuse where trainings have not ended on a cluster, in this runs directory or another.
+
+    Raises:
+        Busy: they have not, or the scheduler does not say.
+    """
+    even_so = Remedy.INTERRUPT_CLUSTER.of(cluster=cluster.name)
+    if live := _live_jobs(ws, cluster):
+        raise Busy(
+            f"{len(live)} trainings have not ended on {cluster.name}, the first is {live[0]}. Wait for them, or stop "
+            f"their sessions: {Remedy.STOP.of(session=live[0].parent.parent.name)} To interrupt them: {even_so}"
+        )
+    try:
+        others = [job for job, report in backend.ask().items() if report.phase is not Phase.OVER]
+    except NodeUnreachable as error:
+        raise Busy(
+            f"Whether trainings run on {cluster.name} is not known: {error} To stop it anyway: {even_so}"
+        ) from error
+    if others:
+        raise Busy(
+            f"{len(others)} jobs that were not started from {ws.runs.path} have not ended on {cluster.name}, the first "
+            f"is {others[0]}. Wait for them; to interrupt them: {even_so}"
+        )
 
 
 def _checked(
@@ -116,6 +171,11 @@ def _cluster(ws: Workspace, name: str) -> Cluster:
     return known[name]
 
 
+def _backend(cluster: Cluster) -> "PlacedBackend":
+    made: PlacedBackend = registry.load("backend", registry.BACKENDS, cluster.kind)(cluster)
+    return made
+
+
 def _view(
     ws: Workspace,
     cluster: Cluster,
@@ -125,7 +185,7 @@ def _view(
 ) -> ClusterView:
     if state is None:
         try:
-            registry.load("backend", registry.BACKENDS, cluster.kind)(cluster).require_client()
+            _backend(cluster).require_client()
         except (EnvironmentProblem, MissingExtra, InvalidInput) as error:
             state, problem = NodeState.NOT_READY, str(error)
     return ClusterView(
