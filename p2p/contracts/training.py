@@ -1,15 +1,17 @@
 """Trainings: configuration, summary and checkpoints of runs; rollouts; resume points."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from p2p.contracts.base import Contract, FileName
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.intent import Bound
 from p2p.contracts.observe import Observe
 from p2p.contracts.reward import TermStatistics
 from p2p.contracts.reward_rules import Method
@@ -71,6 +73,9 @@ class TrainConfig(Contract):
     max_episode_steps: int | None = Field(default=None, ge=1)
     terminate_when_unhealthy: bool = False
     """Ends training episodes by the environment's own rule; evaluation episodes always run their time."""
+    end_when: tuple[Bound, ...] = Field(default=(), max_length=8)
+    """Ends a training episode, as a fall does, at the first step where one of these holds; evaluation episodes always
+    run their time. A text such as "torso_contact >= 0.5" or "abs(pitch) >= 1" is enough."""
     start_states: StartStates | None = None
     """None starts every training episode as Gymnasium does."""
     observe: Observe | None = None
@@ -112,6 +117,12 @@ class TrainConfig(Contract):
             renamed.setdefault("batch_size", min(128, rollout))
         return renamed
 
+    @field_validator("end_when", mode="before")
+    @classmethod
+    def _read_texts(cls, values: Any) -> Any:
+        listed = (values,) if isinstance(values, str | dict) else values
+        return tuple(_bound_of(one) if isinstance(one, str) else one for one in listed)
+
     @model_validator(mode="after")
     def _batch_fits_rollout(self) -> Self:
         if self.batch_size > self.n_envs * self.n_steps:
@@ -130,6 +141,26 @@ class TrainConfig(Contract):
     def episode_steps(self, dt: float) -> int:
         """Control steps of one episode, for a control period of `dt` seconds."""
         return self.max_episode_steps or max(1, round(self.episode_s / dt))
+
+
+_BOUND = re.compile(r"\s*(?:abs\((?P<absolute>[^<>=]+)\)|(?P<feature>[^<>=]+?))\s*(?P<sign>>=|<=)\s*(?P<threshold>\S+)\s*")
+
+
+def _bound_of(text: str) -> dict[str, Any]:
+    """Fields of a bound that is written as a comparison.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found = _BOUND.fullmatch(text)
+    if found is None:
+        raise ValueError(f'{text!r} is no comparison; expected a feature, >= or <=, and a number: "height <= 0.4"')
+    return {
+        "feature": found["absolute"] or found["feature"],
+        "comparison": "at_least" if found["sign"] == ">=" else "at_most",
+        "threshold": found["threshold"],
+        "absolute": found["absolute"] is not None,
+    }
 
 
 class EffectiveConfig(Contract):
@@ -274,7 +305,7 @@ class IterationAggregation(Contract):
     """The checkpoints that eyes looked at, to choose the best; empty where selection rollouts alone chose it."""
 
 
-_NESTED: dict[str, type[Contract]] = {"start_states": StartStates, "observe": Observe}
+_NESTED: dict[str, type[Contract]] = {"start_states": StartStates, "observe": Observe, "end_when": Bound}
 
 
 def known_keys(parent: str = "") -> tuple[str, ...]:

@@ -7,12 +7,12 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from p2p.contracts.env import BY_NAME, COM, QUANTITIES, Feature, PartKind, parts_of
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.rewards.expressions import Expression, is_expression, parse_expression, parse_unit
 
 if TYPE_CHECKING:  # see `p2p.rewards.features`
     from p2p.contracts.env import EnvSpec
-    from p2p.contracts.intent import Predicate
+    from p2p.contracts.intent import Bound, Predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +131,19 @@ def problem_of(predicate: "Predicate", spec: "EnvSpec") -> str:
     except ValueError:
         right = False
     return "" if right else f"{feature!r}, which is in {expected}, and its threshold is in {predicate.unit!r}."
+
+
+def require_bounds(bounds: "Iterable[Bound]", spec: "EnvSpec") -> None:
+    """Refuse ends of episodes by what an environment does not have.
+
+    Raises:
+        InvalidConfig: naming the first such feature.
+    """
+    for bound in bounds:
+        try:
+            described(bound.feature, spec)
+        except InvalidInput as error:
+            raise InvalidConfig(f"end_when: {error}") from error
 
 
 def names_for_code(spec: "EnvSpec") -> frozenset[str]:

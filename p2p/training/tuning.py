@@ -28,6 +28,7 @@ TASK_FIELDS = (
     "episode_s",
     "max_episode_steps",
     "terminate_when_unhealthy",
+    "end_when",
     "start_states",
     "observe",
     "side_info",

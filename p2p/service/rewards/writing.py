@@ -10,6 +10,7 @@ from p2p.contracts.protocols import Repairer
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
 from p2p.contracts.session import EventName, NewSession
 from p2p.contracts.work import CheckRequest
+from p2p.rewards.part_features import require_bounds
 from p2p.service.jobs.worker_jobs import run_to_end
 from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.variants import settled
@@ -114,6 +115,7 @@ def check_reward(
     spec = describe_environment(ws, session.env_id)
     if config.observe is not None:
         config.observe.require(spec)
+    require_bounds(config.end_when, spec)
     check = IterationRecord(directory)
     check.save_env_spec(spec)
     check.save_reward_source(draft.source)

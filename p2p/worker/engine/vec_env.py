@@ -1,7 +1,7 @@
 """n environments stepped side by side, and what they did as blocks of arrays. Free of torch."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +101,8 @@ class VecEnv:
         self.episode_steps = config.episode_steps(spec.dt)
         self.limits = np.full(n, self.episode_steps)
         """Steps after which each environment's episode is truncated."""
+        self.ended_by: Callable[[Step], Booleans] | None = None
+        """Says in which environments a step ends the episode, besides the environment's own rule, shape (n,)."""
         self._side_info = config.side_info
         self._elapsed = np.zeros(n, dtype=np.int64)
         self._now: Frame | None = None
@@ -143,6 +145,8 @@ class VecEnv:
             truncated=self._elapsed >= self.limits,
             side=self.simulation.side_info_all() if self._side_info else {},
         )
+        if self.ended_by is not None:
+            step = replace(step, terminated=step.terminated | self.ended_by(step))
         self._steps.append(step)
         self._now = after
         return step

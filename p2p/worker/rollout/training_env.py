@@ -12,6 +12,7 @@ from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.root_joints import root_of
 from p2p.worker.engine.vec_env import Block, Step, VecEnv
 from p2p.worker.features.kinematics import Kinematics
+from p2p.worker.rollout.ending import EndRule
 from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.saved_state import State, fill, generator_state, joined, part, restore_generator
 
@@ -77,12 +78,23 @@ class TrainingEnv:
         inputs: What the policy sees of them.
         first_seed: Environment i is first reset with `first_seed + i`; later resets draw on from there.
         placer: Where some of the episodes begin; None for the environment's own starts.
+        rule: What ends an episode besides the environment's own rule and the time; None for nothing.
     """
 
-    def __init__(self, env: VecEnv, inputs: PolicyInputs, first_seed: int, placer: StartPlacer | None) -> None:
+    def __init__(
+        self,
+        env: VecEnv,
+        inputs: PolicyInputs,
+        first_seed: int,
+        placer: StartPlacer | None = None,
+        rule: EndRule | None = None,
+    ) -> None:
         self._env = env
         self._inputs = inputs
         self._placer = placer
+        self._rule = rule
+        if rule is not None:
+            env.ended_by = rule.ended_by
         self.n = env.n
         self.simulation = env.simulation
         self._begin(range(env.n), range(first_seed, first_seed + env.n))
@@ -116,7 +128,8 @@ class TrainingEnv:
     def state(self) -> State:
         """State of the environments and of their random starts, between two blocks."""
         placer = self._placer.state() if self._placer else {}
-        return joined({"envs": self._env.state(), "inputs": self._inputs.state(), "placer": placer})
+        rule = self._rule.state() if self._rule else {}
+        return joined({"envs": self._env.state(), "inputs": self._inputs.state(), "placer": placer, "rule": rule})
 
     def restore(self, state: State) -> None:
         """Continue from a saved state.
@@ -128,6 +141,8 @@ class TrainingEnv:
         self._inputs.restore(part(state, "inputs"))
         if self._placer:
             self._placer.restore(part(state, "placer"))
+        if self._rule:
+            self._rule.restore(part(state, "rule"))
 
     def close(self) -> None:
         """Free the environments."""

@@ -23,6 +23,7 @@ from p2p.worker.learners.learner import Learner, make_learner
 from p2p.worker.learners.ppo import explained_variance
 from p2p.worker.reward.evaluator import RewardEvaluator, spec_of
 from p2p.worker.rollout.collector import Collector
+from p2p.worker.rollout.ending import EndRule
 from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.rollout.training_env import StartPlacer, TrainingEnv
 from p2p.worker.sandbox import levels
@@ -133,11 +134,12 @@ class Training:
             raise InvalidConfig(f"{error}. Choose another seed.") from error
         env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads)
         placer = StartPlacer(env, config.start_states, first) if config.start_states else None
+        rule = EndRule(config.end_when, env.simulation) if config.end_when else None
         self.simulation = env.simulation
         inputs = PolicyInputs(config, env)
         self._learner: Learner = make_learner(config.learner, config, inputs.space, env.simulation.action_space)
         self.reward = RewardEvaluator(run.reward, env.simulation, config.seed)
-        self._collector = Collector(config, TrainingEnv(env, inputs, first, placer), self._learner, self.reward)
+        self._collector = Collector(config, TrainingEnv(env, inputs, first, placer, rule), self._learner, self.reward)
         self._metrics = Metrics(run.record, config)
         self.checkpoints = Checkpoints(run, own_process=threads > 1)
         self._size = config.n_envs * config.n_steps

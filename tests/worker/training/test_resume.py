@@ -14,7 +14,7 @@ from p2p.contracts.errors import RewardFailed
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.observe import Milestone, Observe
-from p2p.contracts.training import StartStates
+from p2p.contracts.training import StartStates, TrainConfig
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.store.arrays import load_arrays
@@ -64,6 +64,7 @@ COMMAND = ("-m", "p2p.worker", "train")
 IN_THE_AIR = {
     "start_states": StartStates(share=0.5, pitch=(-1.0, 1.0)),
     "observe": Observe(features=("time",), milestones=(Milestone(feature="pitch_turns", amount=0.05),)),
+    "end_when": TrainConfig(end_when=("abs(displacement_x) >= 0.3",)).end_when,
 }
 ENDS_EARLY = {"num_evals": 2, "stop_at_score": 0.8, "n_eval_episodes": 16}
 
