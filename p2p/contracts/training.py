@@ -39,35 +39,55 @@ class TrainConfig(Contract):
     """One configuration of one training run. Accepts CleanRL's spellings too (`num_envs`, `num_steps` …)."""
 
     env_id: str = "HalfCheetah-v5"
+    """Gymnasium's id of the environment."""
     seed: int = Field(default=1, ge=0)
+    """Of its environments, its first weights and its draws: equal seeds train equal policies."""
     total_timesteps: int = Field(default=300_000, ge=1)
+    """Control steps in all environments together; rounded up to whole rollouts."""
     n_envs: int = Field(default=16, ge=1)
+    """Environments that are stepped side by side."""
     n_steps: int = Field(default=64, ge=1)
     """Steps per environment and rollout."""
     batch_size: int = Field(default=128, ge=2)
+    """Transitions of one step of the optimiser."""
     n_epochs: int = Field(default=5, ge=1)
+    """Times that each rollout is gone through."""
     learning_rate: float = Field(default=7e-4, gt=0, le=1)
+    """Of Adam, at the start."""
     learning_rate_end: float = Field(default=0.1, ge=0, le=1)
     """Share of the learning rate left at the end; it falls linearly over the steps."""
     gamma: float = Field(default=0.99, ge=0, le=1)
+    """Discount of a reward one control step later."""
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
+    """Lambda of generalised advantage estimation (Schulman et al., 2016)."""
     clip_range: float = Field(default=0.2, gt=0)
+    """How far the ratio of new to old probability may leave 1 (PPO, Schulman et al., 2017)."""
     clip_range_vf: float | None = Field(default=None, gt=0)
     """Clips how far a predicted return moves in one update, in normalised rewards; None does not."""
     ent_coef: float = Field(default=0.0, ge=0)
+    """Weight of the entropy in the loss: above 0 the policy explores for longer."""
     vf_coef: float = Field(default=0.5, ge=0)
+    """Weight of the error of the predicted returns in the loss."""
     max_grad_norm: float = Field(default=0.5, gt=0)
+    """Length to which longer gradients are cut."""
     target_kl: float | None = Field(default=0.04, gt=0)
     """Ends an update's epochs at 1.5 times this; None never does."""
     learner: Literal["fast", "sb3"] = "fast"
     """"fast" is PPO in numpy; "sb3" is stable-baselines3, for large networks and for `device` other than cpu."""
     net_arch: tuple[int, ...] = (64, 64)
+    """Widths of the hidden layers, of the policy and of the predicted returns alike."""
     activation: Literal["relu", "tanh"] = "relu"
+    """After each hidden layer."""
     log_std_init: float = -0.5
+    """Logarithm of the standard deviation of the actions at the start."""
     normalize_obs: bool = True
+    """Observations less their running mean, in units of their running standard deviation."""
     normalize_reward: bool = True
+    """Rewards in units of the running standard deviation of the discounted return."""
     clip_obs: float = Field(default=10.0, gt=0)
+    """Largest magnitude of a normalised observation."""
     clip_reward: float = Field(default=10.0, gt=0)
+    """Largest magnitude of a normalised reward."""
     episode_s: float = Field(default=5.0, gt=0)
     """Episode length [s]; `max_episode_steps` overrides it."""
     max_episode_steps: int | None = Field(default=None, ge=1)
@@ -94,7 +114,9 @@ class TrainConfig(Contract):
     `p2p.analysis.clear_verdict`; None trains to the end. After a checkpoint that passes the next one is evaluated after
     a quarter of the way to the next evaluation point."""
     device: str = Field(default="cpu", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
+    """Of stable-baselines3: auto, cpu, mps, cuda or cuda:1."""
     iteration_id: str = ""
+    """Name of the run; p2p gives it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -143,7 +165,9 @@ class TrainConfig(Contract):
         return self.max_episode_steps or max(1, round(self.episode_s / dt))
 
 
-_BOUND = re.compile(r"\s*(?:abs\((?P<absolute>[^<>=]+)\)|(?P<feature>[^<>=]+?))\s*(?P<sign>>=|<=)\s*(?P<threshold>\S+)\s*")
+_BOUND = re.compile(
+    r"\s*(?:abs\((?P<absolute>[^<>=]+)\)|(?P<feature>[^<>=]+?))\s*(?P<sign>>=|<=)\s*(?P<threshold>\S+)\s*"
+)
 
 
 def _bound_of(text: str) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from pydantic_core import PydanticUndefined
 
 from p2p.cli.app import app
 from p2p.contracts import errors
+from p2p.contracts.docstrings import description_of
+from p2p.contracts.observe import Observe
 from p2p.contracts.training import StartStates, TrainConfig
 from p2p.envs import catalog
 from p2p.service.sessions import deaths
@@ -48,7 +50,7 @@ def settings() -> str:
     """What a process is told from outside, and the fields of a training's configuration."""
     variables = {name: f"`P2P_{name.upper()}`" for name in Settings.model_fields}
     names = [
-        (variables[name], _default(field), _words(field).replace(f" ({variables[name]})", ""))
+        (variables[name], _default(field), (description_of(Settings, name) or "").replace(f" ({variables[name]})", ""))
         for name, field in Settings.model_fields.items()
     ]
     return "\n\n".join(
@@ -67,6 +69,9 @@ def settings() -> str:
             "### `start_states`",
             inspect.getdoc(StartStates) or "",
             table(("field", "default", "range", "meaning"), _fields(StartStates)),
+            "### `observe`",
+            "What the policy is told besides the observation; see [Rewards](../rewards.md#what-the-policy-is-told).",
+            table(("field", "default", "range", "meaning"), _fields(Observe)),
         ]
     ) + "\n"  # fmt: skip
 
@@ -132,7 +137,7 @@ def _command(name: str, command: Any, parent: Any) -> Iterator[str]:
 
 def _fields(model: type[BaseModel]) -> Iterator[tuple[str, ...]]:
     for name, field in model.model_fields.items():
-        yield f"`{name}`", _default(field), _bounds(field), _words(field)
+        yield f"`{name}`", _default(field), _bounds(field), description_of(model, name) or ""
 
 
 def _default(field: Any) -> str:
@@ -150,10 +155,6 @@ def _bounds(field: Any) -> str:
         for name, sign in signs.items()
         if hasattr(each, name)
     )
-
-
-def _words(field: Any) -> str:
-    return field.description or ""
 
 
 def _cell(text: str) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from generated import BLOCKS, ROOT, with_tables
-from reference import PAGES
+from reference import PAGES, settings
 
 import p2p
 
@@ -85,3 +85,9 @@ def test_the_map_names_every_package() -> None:
     text = (ROOT / "p2p" / "README.md").read_text(encoding="utf-8")
     packages = [path.parent.name for path in sorted(Path(ROOT / "p2p").glob("*/__init__.py"))]
     assert [package for package in packages if f"`{package}/" not in text] == []
+
+
+def test_every_setting_is_told_with_its_meaning() -> None:
+    rows = [line for line in settings().splitlines() if line.startswith("| `")]
+    assert len(rows) > 40
+    assert [row for row in rows if not row.rstrip("| ").endswith((".", ")"))] == []
