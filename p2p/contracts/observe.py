@@ -67,6 +67,7 @@ class Observe(Contract):
     milestones: tuple[Milestone, ...] = Field(default=(), max_length=8)
     """Ends of the steps of a sequence, in their order; they read any feature of the robot."""
     counter: Counter | None = None
+    """Events that are counted; None for none."""
 
     @model_validator(mode="before")
     @classmethod

@@ -91,6 +91,7 @@ class TrainConfig(Contract):
     episode_s: float = Field(default=5.0, gt=0)
     """Episode length [s]; `max_episode_steps` overrides it."""
     max_episode_steps: int | None = Field(default=None, ge=1)
+    """Episode length in control steps; None takes `episode_s`."""
     terminate_when_unhealthy: bool = False
     """Ends training episodes by the environment's own rule; evaluation episodes always run their time."""
     end_when: tuple[Bound, ...] = Field(default=(), max_length=8)
