@@ -15,6 +15,7 @@ from p2p.contracts.session import ExtendSession, SessionStatus, SessionView
 from p2p.contracts.work import Export, ExportFormat, NewExport
 from p2p.service.judging.by_code import rejudge
 from p2p.service.progress.details import view_iteration
+from p2p.service.progress.recordings import recorded_states
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions.driving import resume_session, start_session, stop_session
 from p2p.service.sessions.export import export_policy
@@ -198,6 +199,31 @@ class Session:
         """
         number = iteration or self.view.best_iteration or 1
         return rejudge(self._ws, self.id, number, prompt)
+
+    @worded
+    @worded
+    def start_states(
+        self,
+        label: str = "median",
+        start_s: float = 0.0,
+        end_s: float | None = None,
+        count: int = 16,
+        iteration: int | None = None,
+    ) -> dict[str, Any]:
+        """States of a report rollout, for another training to begin in: `config={"start_states": …}`.
+
+        Args:
+            label: Which of the rollouts, "p10", "median" or "p90" by their scores.
+            start_s: Begin of the part that is read [s].
+            end_s: Its end [s]; None for that of the rollout.
+            count: How many, evenly spaced in time, 1 to 64.
+            iteration: Its number; None for the best one.
+
+        Raises:
+            InvalidInput: nothing is recorded, or the part lies outside it.
+        """
+        found = recorded_states(self._ws, self.id, iteration, label, start_s, end_s, count)
+        return found.model_dump(mode="json", include={"share", "states"})
 
     @worded
     def export(self, *formats: str, output: Path | None = None, **options: Any) -> Export:

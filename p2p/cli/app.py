@@ -85,6 +85,11 @@ class Commands(LazyGroup):
             "Plot how an iteration trained: returns and success, reward terms, or what the learner did.",
         ),
         LazyCommand(
+            "states",
+            "p2p.cli.states:states",
+            "Write states of a recorded rollout to a file, for another training to begin in half of its episodes.",
+        ),
+        LazyCommand(
             "compare",
             "p2p.cli.compare:compare",
             "Ask a model which of two policies does better what was asked; an answer that depends on their order is "

@@ -5,12 +5,13 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from p2p.contracts.base import Contract, FileName
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.intent import Bound
 from p2p.contracts.observe import Observe
 from p2p.contracts.reward import TermStatistics
@@ -18,21 +19,55 @@ from p2p.contracts.reward_rules import Method
 from p2p.contracts.sandbox import SandboxLevel
 from p2p.contracts.training_plan import EarlyStop
 
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class StartState(Contract):
+    """State of a robot, as rollouts record it."""
+
+    qpos: tuple[Finite, ...]
+    """Positions of its joints [m, rad, quaternions]."""
+    qvel: tuple[Finite, ...]
+    """Velocities of its joints [m/s, rad/s]."""
+
 
 class StartStates(Contract):
-    """Training resets away from the rest pose; evaluation never uses them.
+    """Training resets away from the rest pose, into ranges or into given states; evaluation never uses them.
 
-    Half of the resets in the air and turning is what made flips learnable at all.
+    Half of the resets in the air and turning is what made flips learnable at all; states out of a recorded motion are
+    known as reference state initialisation (Peng et al., DeepMimic, 2018).
     """
 
     share: float = Field(default=0.5, gt=0, le=1)
     """Share of the training resets that start here, in (0, 1]."""
+    states: tuple[StartState, ...] = Field(default=(), max_length=64)
+    """States that are drawn from with equal chances, in place of the ranges; `p2p states` reads them of a rollout."""
     pitch: tuple[float, float] = (0.0, 0.0)
     """Range of the pitch, nose up positive [rad]."""
     raised: tuple[float, float] = (0.0, 0.0)
     """Range of the height added to the rest pose [m]."""
     pitch_rate: tuple[float, float] = (0.0, 0.0)
     """Range of the pitch rate, nose up positive [rad/s]."""
+
+    @model_validator(mode="after")
+    def _states_or_ranges(self) -> Self:
+        if self.states and any((*self.pitch, *self.raised, *self.pitch_rate)):
+            raise ValueError("start_states has states and ranges; give one of them")
+        return self
+
+    def require(self, env: EnvSpec) -> None:
+        """Refuse states of another robot.
+
+        Raises:
+            InvalidConfig: one has other numbers of positions or velocities.
+        """
+        for number, state in enumerate(self.states, start=1):
+            found = len(state.qpos), len(state.qvel)
+            if found != (env.nq, env.nv):
+                raise InvalidConfig(
+                    f"State {number} of start_states has {found[0]} positions and {found[1]} velocities; {env.env_id} "
+                    f"has {env.nq} and {env.nv}. Take states that were recorded with this robot."
+                )
 
 
 class TrainConfig(Contract):

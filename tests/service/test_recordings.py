@@ -8,14 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shared_sessions import passed_session
+from shared_sessions import BALANCE, passed_session
 
+import p2p
+from p2p.cli import main
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import Evaluation, Purpose, Rollout
 from p2p.envs import catalog
 from p2p.service.progress.listing import find_session
-from p2p.service.progress.recordings import recordings, rollout_video, trace
+from p2p.service.progress.recordings import recorded_states, recordings, rollout_video, trace
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
@@ -206,3 +208,52 @@ def test_a_trained_session_shows_what_its_judge_saw(tmp_path_factory: pytest.Tem
     assert sum(rows["reward"]) == pytest.approx(report.episode_return, rel=1e-3)
     summed = [sum(values) for values in zip(*rows["terms"].values(), strict=True)]
     assert summed == pytest.approx(rows["reward"], rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.slow
+def test_states_of_a_report_rollout_are_those_that_were_recorded_and_others_begin_in_them(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    ws = Workspace(Settings(runs_dir=passed_session(tmp_path_factory)))
+    session_id = find_session(ws, "latest")
+    found = recorded_states(ws, session_id, label="p90", start_s=0.5, end_s=1.0, count=4)
+    report = ws.record(session_id).iteration(1).report
+    evaluation = report.read_evaluation()
+    assert evaluation is not None
+    arrays = load_arrays(report.trajectory(evaluation.checkpoint, "p90"))
+    assert arrays is not None
+    for state, time in zip(found.states, (0.52, 0.68, 0.84, 1.0), strict=True):
+        row = int(np.argmin(np.abs(arrays["timestamp"] - time)))
+        assert np.array_equal(state.qpos, arrays["qpos"][row])
+        assert np.array_equal(state.qvel, arrays["qvel"][row])
+    assert len(recorded_states(ws, session_id, start_s=1.0, end_s=1.05, count=64).states) == 2
+    with pytest.raises(InvalidInput, match=r"Expected a part of the rollout, which lasts 2 s"):
+        recorded_states(ws, session_id, start_s=9.0)
+    with pytest.raises(UnknownName, match="Unknown label of a rollout 'best'"):
+        recorded_states(ws, session_id, label="best")
+
+    file = tmp_path / "starts.json"
+    runs = ["--runs-dir", str(ws.runs.path)]
+    assert main(["states", "latest", "--count", "3", "--output", str(file), *runs, "--json"]) == 0
+    given = json.loads(file.read_text())
+    assert len(given["start_states"]["states"]) == 3
+    assert given["start_states"] == p2p.load_session(session_id, runs_dir=ws.runs.path).start_states(count=3)
+    begun = p2p.run(
+        BALANCE,
+        env="InvertedPendulum-v5",
+        runs_dir=tmp_path / "other",
+        n_seeds=1,
+        n_report_rollouts=10,
+        max_iterations=1,
+        config={**given, "total_timesteps": 2048},
+    ).wait()
+    assert begun.judgment is not None, begun.error
+    config = Workspace(Settings(runs_dir=tmp_path / "other")).record(begun.id).iteration(1).runs()[0].read_config()
+    assert config is not None
+    assert config.start_states is not None
+    assert config.start_states.model_dump(mode="json", include={"share", "states"}) == given["start_states"]
+
+
+def test_nothing_is_read_of_a_session_that_is_not_judged(ws: Workspace, record: SessionRecord) -> None:
+    with pytest.raises(InvalidInput, match="has no judged iteration yet"):
+        recorded_states(ws, record.session_id)

@@ -5,11 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from pydantic import ValidationError
+
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.frame_rate import frame_rate
 from p2p.contracts.recording import Recording, Recordings, RolloutLabel, Trace
-from p2p.contracts.training import Evaluation
+from p2p.contracts.training import Evaluation, StartState, StartStates
+from p2p.service.progress.lineage import best_iteration
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.plain_arrays import PlainArray, read_arrays
@@ -101,6 +104,55 @@ def trace(
         report=rollout.report,
         **rows,
     )
+
+
+def recorded_states(
+    ws: Workspace,
+    session_id: str,
+    iteration: int | None = None,
+    label: RolloutLabel | str = RolloutLabel.MEDIAN,
+    start_s: float = 0.0,
+    end_s: float | None = None,
+    count: int = 16,
+) -> StartStates:
+    """States out of a report rollout, evenly spaced in time, for other trainings to begin in.
+
+    Args:
+        session_id: Whose.
+        iteration: Its number; None takes the best one.
+        label: Which of the rollouts.
+        start_s: Begin of the part that is read [s].
+        end_s: Its end [s]; None for that of the rollout.
+        count: How many, 1 to 64; fewer where the part has fewer control steps.
+
+    Raises:
+        UnknownName: there is no such session, iteration or label.
+        InvalidInput: nothing is recorded of it, or the part lies outside it.
+    """
+    if iteration is None:
+        judgments = {one.number: one.read_judgment() for one in ws.record(session_id).iteration_records()}
+        iteration = best_iteration({number: found for number, found in judgments.items() if found is not None})
+        if iteration is None:
+            raise InvalidInput(f"{session_id} has no judged iteration yet: there is no report rollout to read.")
+    rollout = _find(ws, session_id, iteration, label, None, None)
+    arrays = read_arrays(rollout.trace, ("timestamp", "qpos", "qvel"))
+    if arrays is None:
+        raise InvalidInput(f"No {rollout.words} is recorded.")
+    times = arrays["timestamp"].values
+    last = times[-1] if end_s is None else end_s
+    rows = [row for row, time in enumerate(times) if start_s <= time <= last]
+    if not rows or count < 1:
+        raise InvalidInput(
+            f"Expected a part of the rollout, which lasts {times[-1]:g} s, and 1 state or more; got {start_s:g} to "
+            f"{last:g} s and {count}."
+        )
+    chosen = dict.fromkeys(rows[place * (len(rows) - 1) // max(1, count - 1)] for place in range(count))
+    positions, velocities = (list(zip(*arrays[name].columns(), strict=True)) for name in ("qpos", "qvel"))
+    try:
+        states = tuple(StartState(qpos=positions[row], qvel=velocities[row]) for row in chosen)
+        return StartStates(states=states)
+    except ValidationError as error:
+        raise InvalidInput(f"The states cannot be taken: {error.errors()[0]['msg']}.") from error
 
 
 def rollout_video(

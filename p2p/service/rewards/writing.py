@@ -115,6 +115,8 @@ def check_reward(
     spec = describe_environment(ws, session.env_id)
     if config.observe is not None:
         config.observe.require(spec)
+    if config.start_states is not None:
+        config.start_states.require(spec)
     require_bounds(config.end_when, spec)
     check = IterationRecord(directory)
     check.save_env_spec(spec)

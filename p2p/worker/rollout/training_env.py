@@ -1,4 +1,4 @@
-"""Training environments with automatic reset, some of it into the air, which makes flips learnable."""
+"""Training environments with automatic reset."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -7,65 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.training import StartStates
-from p2p.worker.engine.frame import Frame
-from p2p.worker.engine.root_joints import root_of
 from p2p.worker.engine.vec_env import Block, Step, VecEnv
-from p2p.worker.features.kinematics import Kinematics
 from p2p.worker.rollout.ending import EndRule
 from p2p.worker.rollout.policy_inputs import PolicyInputs
-from p2p.worker.saved_state import State, fill, generator_state, joined, part, restore_generator
+from p2p.worker.rollout.starts import StartPlacer
+from p2p.worker.saved_state import State, fill, joined, part
 
 RECENT_EPISODES = 10
 """What the metrics average over."""
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
-
-
-class StartPlacer:
-    """Move a share of the training resets away from the rest pose.
-
-    A state in which the robot would reach into the floor is lifted until it touches it.
-
-    Args:
-        env: The training environments.
-        starts: Which share, and how far.
-        seed: Of the draws.
-
-    Raises:
-        InvalidConfig: the robot has no pitch.
-    """
-
-    def __init__(self, env: VecEnv, starts: StartStates, seed: int) -> None:
-        self._env = env
-        self._starts = starts
-        self._root = root_of(env.spec)
-        self._kinematics = Kinematics(env.simulation.model, env.spec)
-        self._rng = np.random.default_rng(seed)
-
-    def apply(self, ids: Sequence[int], frame: Frame) -> Frame:
-        """The frame of a reset of the environments `ids`, with some of them moved."""
-        qpos = frame.qpos.copy()
-        qvel = frame.qvel.copy()
-        moved = np.flatnonzero(self._rng.random(len(ids)) < self._starts.share).tolist()
-        ranges = (self._starts.pitch, self._starts.raised, self._starts.pitch_rate)
-        for row in moved:
-            pitch, raised, rate = (float(self._rng.uniform(*limits)) for limits in ranges)
-            self._root.place(qpos[row], qvel[row], pitch, raised, rate)
-        lows = self._kinematics.read(qpos, qvel).low - self._env.spec.rest_clearance
-        for row in moved:
-            self._root.lift(qpos[row], max(0.0, -float(lows[row])))
-            frame = frame.replaced(np.array([row]), self._env.simulation.place(ids[row], qpos[row], qvel[row]))
-        return frame
-
-    def state(self) -> State:
-        """State of the random draws."""
-        return {"generator": generator_state(self._rng)}
-
-    def restore(self, state: State) -> None:
-        """Continue from a saved state."""
-        restore_generator(self._rng, state["generator"])
 
 
 class TrainingEnv:

@@ -25,7 +25,8 @@ from p2p.worker.reward.evaluator import RewardEvaluator, spec_of
 from p2p.worker.rollout.collector import Collector
 from p2p.worker.rollout.ending import EndRule
 from p2p.worker.rollout.policy_inputs import PolicyInputs
-from p2p.worker.rollout.training_env import StartPlacer, TrainingEnv
+from p2p.worker.rollout.starts import StartPlacer
+from p2p.worker.rollout.training_env import TrainingEnv
 from p2p.worker.sandbox import levels
 from p2p.worker.sandbox.confine import forbid_processes
 from p2p.worker.saved_state import State, joined, part

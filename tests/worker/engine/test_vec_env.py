@@ -9,7 +9,7 @@ from p2p.rewards.rotations import forward_axis, upness
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.features.kinematics import Kinematics
 from p2p.worker.reward.inputs import RewardInputs
-from p2p.worker.rollout.training_env import StartPlacer
+from p2p.worker.rollout.starts import StartPlacer
 
 
 def make(env_id="HalfCheetah-v5", n=3, terminate=False, **fields):

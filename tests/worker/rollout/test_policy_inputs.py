@@ -18,7 +18,8 @@ from p2p.worker.features.torso import TorsoReader
 from p2p.worker.reward.inputs import FeatureReader
 from p2p.worker.rollout.episodes import run_episodes
 from p2p.worker.rollout.policy_inputs import PolicyInputs
-from p2p.worker.rollout.training_env import StartPlacer, TrainingEnv
+from p2p.worker.rollout.starts import StartPlacer
+from p2p.worker.rollout.training_env import TrainingEnv
 
 N = 4
 TURNS = Observe(features=("time", "yaw_turns"), milestones=(Milestone(feature="yaw_turns", amount=0.01, either=True),))

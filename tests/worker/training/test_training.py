@@ -17,7 +17,8 @@ from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.rollout.collector import Collector
 from p2p.worker.rollout.episodes import run_episodes
 from p2p.worker.rollout.policy_inputs import PolicyInputs
-from p2p.worker.rollout.training_env import EpisodeLog, StartPlacer, TrainingEnv
+from p2p.worker.rollout.starts import StartPlacer
+from p2p.worker.rollout.training_env import EpisodeLog, TrainingEnv
 from p2p.worker.training.train import learning_rate, policy_of
 
 FORWARD = "def reward_fn(obs, action, next_obs, info):\n    v = info['velocity_x']\n    return v, {'v': v}\n"

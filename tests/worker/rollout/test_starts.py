@@ -1,0 +1,50 @@
+"""Training episodes that begin in given states."""
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.training import StartState, StartStates, TrainConfig
+from p2p.envs import catalog
+from p2p.worker.engine.vec_env import VecEnv
+from p2p.worker.rollout.starts import StartPlacer
+
+SWIMMER = catalog.load("Swimmer-v5")
+N = 64
+KNOWN = [StartState(qpos=tuple(0.1 * n + np.arange(5)), qvel=tuple(-0.1 * n - np.arange(5))) for n in range(4)]
+
+
+def starts(share, env_id="Swimmer-v5", states=KNOWN, seed=3):
+    env = VecEnv(TrainConfig(env_id=env_id), catalog.load(env_id), N)
+    placer = StartPlacer(env, StartStates(share=share, states=tuple(states)), seed)
+    return env.begin(range(N), placer.apply(range(N), env.simulation.reset(range(N), range(N))))
+
+
+def test_a_share_of_the_resets_begins_in_each_of_the_states_and_the_rest_as_ever():
+    frame, plain = starts(0.5), starts(1e-9)
+    found = [next((n for n, state in enumerate(KNOWN) if np.array_equal(row, state.qpos)), None) for row in frame.qpos]
+    assert set(found) == {None, 0, 1, 2, 3}
+    assert 20 <= sum(one is not None for one in found) <= 44
+    for row, which in enumerate(found):
+        expected = plain.qvel[row] if which is None else KNOWN[which].qvel
+        assert np.array_equal(frame.qvel[row], expected)
+        if which is None:
+            assert np.array_equal(frame.qpos[row], plain.qpos[row])
+        else:  # the simulator is there too, not only the record of it
+            assert np.allclose(frame.observations[row], [*KNOWN[which].qpos[2:], *KNOWN[which].qvel])
+
+
+def test_a_robot_without_a_pitch_can_begin_in_states():
+    with pytest.raises(InvalidConfig, match="does not have"):
+        StartPlacer(VecEnv(TrainConfig(env_id="Swimmer-v5"), SWIMMER, 1), StartStates(raised=(0.0, 0.1)), 0)
+    assert starts(1.0).qpos[:, 0].max() < 1.0
+
+
+def test_states_of_another_robot_or_with_ranges_or_without_numbers_are_refused():
+    with pytest.raises(InvalidConfig, match="has 5 positions and 5 velocities; Hopper-v5 has 6"):
+        starts(0.5, env_id="Hopper-v5")
+    with pytest.raises(ValidationError, match="states and ranges; give one of them"):
+        StartStates(states=tuple(KNOWN), pitch=(0.0, 1.0))
+    with pytest.raises(ValidationError, match="finite"):
+        StartState(qpos=(float("nan"),), qvel=(0.0,))
