@@ -209,7 +209,13 @@ def test_runs_of_suites_are_listed_followed_compared_and_stopped(
     other = next(name for name in names if name != LONG)
     answer = web("GET", f"/benchmark/compare?first={LONG}&second={other}")
     assert answer.status == 200, answer.body.decode()
-    assert "Difference over common cases" in answer.body.decode()
+    compared = answer.body.decode()
+    assert "Difference over common cases" in compared
+    drawn = re.search(r'aria-label="-50 .*?x1="([\d.]+)" x2="([\d.]+)" y1="8".*?cx="([\d.]+)"', compared)
+    assert drawn is not None
+    low, high, mean = drawn.groups()
+    assert 0 < float(low) < float(mean) < float(high) < 160
+    assert float(mean) < 80, "less is on the left"
     assert web("GET", "/benchmark/compare?first=a&second=b").status == 404
     assert form(web, "/benchmark", "suite=no-such-suite")[0] == 404
     assert form(web, "/benchmark", "suite=basic&seeds=many")[0] == 422

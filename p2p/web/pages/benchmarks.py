@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.suite import Selection
-from p2p.contracts.suite_comparison import SHARES
+from p2p.contracts.suite_comparison import SHARES, SuiteComparison
 from p2p.service.suites.comparing import (
     TITLES,
     compare_suite_runs,
@@ -29,6 +29,8 @@ from p2p.web.sharing import SHARED
 
 router = APIRouter(prefix="/benchmark", include_in_schema=False, route_class=PageRoute, default_response_class=Response)
 Text = Annotated[str, Form(max_length=200)]
+LEAST_REACH = 0.1
+"""Of the forest plot, where nothing differs [share]."""
 
 
 @router.get("", openapi_extra=SHARED)
@@ -85,7 +87,16 @@ def compare(
         shares=SHARES,
         words=estimate_in_words,
         points=in_points,
+        reach=_reach(found),
     )
+
+
+def _reach(comparison: SuiteComparison) -> float:
+    """Largest difference of shares, or end of its interval: what the forest plot reaches to on both sides."""
+    shown = [one.differences[0] for one in comparison.metrics if one.metric in SHARES]
+    shown += [one.differences[0] for one in comparison.groups]
+    ends = (end for gap in shown for end in (gap.mean, gap.low, gap.high) if end is not None)
+    return max((abs(end) for end in ends), default=0.0) or LEAST_REACH
 
 
 @router.get("/{benchmark_id}", openapi_extra=SHARED)
