@@ -1,5 +1,6 @@
 """Template: lift every part of the robot off the floor."""
 
+from dataclasses import replace
 from math import inf
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
@@ -104,7 +105,11 @@ class Jump(Template):
             summary=f"Getting the whole body {clearance:g} m off the floor, upright"
             + (", on the spot" if in_place else "")
             + (f", {times} {'time' if times == 1 else 'times'} and no more" if exact else ""),
-            terms=(*alive(body), *_terms(body, clearance, times if exact else None, in_place), effort(0.02)),
+            terms=(
+                *_standing(body, clearance),
+                *_terms(body, clearance, times if exact else None, in_place),
+                effort(0.02),
+            ),
             main=main,
             guards=(
                 *stays_upright(body, params),
@@ -122,6 +127,12 @@ class Jump(Template):
             seconds=1.0 + SECONDS_PER_JUMP * times,
             judged_s=judged,
         )
+
+
+def _standing(body: RobotFacts, clearance: float) -> tuple[Term, ...]:
+    """Bonus for being on the feet; the larger one keeps a robot that is asked to jump high from leaving the floor."""
+    weight = body.jump.alive_weight if clearance <= body.jump.once else None
+    return tuple(term if weight is None else replace(term, weight=weight) for term in alive(body))
 
 
 def _terms(body: RobotFacts, clearance: float, times: int | None, in_place: bool) -> list[Term]:
