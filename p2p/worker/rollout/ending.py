@@ -1,6 +1,6 @@
 """Ends of training episodes that the configuration adds to the environment's own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class EndRule:
         self._has_gone_on = True
 
 
-def _measured(bounds: Sequence[Bound], columns: dict[str, np.ndarray]) -> str:
+def _measured(bounds: Sequence[Bound], columns: Mapping[str, np.ndarray]) -> str:
     """What the features are after the first step."""
     found = {bound.feature: values_of(bound, columns) for bound in bounds}
     return ", ".join(f"{name} is {low.min():.3g} to {low.max():.3g} there" for name, low in found.items())
