@@ -65,7 +65,8 @@ class JumpLimits:
     slip_weight: float = 0.0
     """Weight of the horizontal speed."""
     alive_weight: float | None = None
-    """Weight of being on the feet in jumps of `once`, where the usual one has it leap and fall; None takes that."""
+    """Weight of being on the feet in single jumps of `once`, where the usual one has it leap and fall; None takes
+    that."""
 
 
 @dataclass(frozen=True, slots=True)

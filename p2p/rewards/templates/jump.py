@@ -106,7 +106,7 @@ class Jump(Template):
             + (", on the spot" if in_place else "")
             + (f", {times} {'time' if times == 1 else 'times'} and no more" if exact else ""),
             terms=(
-                *_standing(body, clearance),
+                *(alive(body) if goes_on else _standing(body, clearance)),
                 *_terms(body, clearance, times if exact else None, in_place),
                 effort(0.02),
             ),
@@ -130,7 +130,7 @@ class Jump(Template):
 
 
 def _standing(body: RobotFacts, clearance: float) -> tuple[Term, ...]:
-    """Bonus for being on the feet; the larger one keeps a robot that is asked to jump high from leaving the floor."""
+    """Bonus for being on the feet; the larger one keeps a robot on the floor that is asked to jump high."""
     weight = body.jump.alive_weight if clearance <= body.jump.once else None
     return tuple(term if weight is None else replace(term, weight=weight) for term in alive(body))
 
