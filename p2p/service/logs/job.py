@@ -23,6 +23,9 @@ LOGGER = ("{python}", "-m", "p2p.session.log_session")
 PASSED_ON = ("WANDB_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_")
 """Begins of the variables of the environment that loggers read."""
 POLL_S = 2.0
+"""Pause between two looks [s]; longer where a look takes long."""
+PAUSES = 20.0
+"""Least pause, in units of the time that the look before it took: at most a twentieth of a core."""
 
 
 def keep_logs(ws: Workspace, record: SessionRecord) -> None:
@@ -73,9 +76,10 @@ def follow_session(ws: Workspace, session_id: str) -> None:
         while True:
             asked = files.read_text(record.log_request_path)
             at_work = not ws.runs_inline and _at_work(ws, record)
+            began = time.monotonic()
             logs.write()
             if at_work:
-                time.sleep(POLL_S)
+                time.sleep(max(POLL_S, PAUSES * (time.monotonic() - began)))
             else:
                 logs.close()  # first, for it may take long: who asks meanwhile is heard
                 if files.read_text(record.log_request_path) == asked:

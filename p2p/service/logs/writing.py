@@ -13,6 +13,7 @@ from p2p.service.jobs.packages import require_loggers
 from p2p.service.jobs.processes import is_live
 from p2p.service.logs.rows import run_rows, run_targets, session_rows, session_target
 from p2p.service.workspace import Workspace
+from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
 FAILED = "Logging to {name} failed"
@@ -36,6 +37,8 @@ class SessionLogs:
         self._names = list(names)
         self._failed = failed
         self._open: dict[tuple[LoggerName, str], RunLog] = {}
+        self._written: dict[tuple[LoggerName, str], tuple[int, int]] = {}
+        """Version of the records that each log holds whole."""
         self.rows = 0
         """Rows that were written."""
 
@@ -44,7 +47,10 @@ class SessionLogs:
         for name in tuple(self._names):
             try:
                 for target, run in run_targets(self._record):
-                    self._bring(name, target, run_rows(run))
+                    now = _version(run)
+                    if self._written.get((name, target.name)) != now:
+                        self._bring(name, target, run_rows(run))
+                        self._written[name, target.name] = now
                 judged = {"iteration": session_rows(self._record)}
                 self._bring(name, session_target(self._record), judged, few=True)
             except Exception as error:  # of a foreign library, a disk or a network: the session goes on
@@ -87,6 +93,15 @@ class SessionLogs:
                 log.close()
             except Exception:  # it was told already
                 continue
+
+
+def _version(run: IterationRecord) -> tuple[int, int]:
+    """Changes whenever something is recorded of a training."""
+    try:
+        status = run.scalars_path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
 
 
 def write_logs(ws: Workspace, session_id: str, names: Sequence[LoggerName]) -> int:
