@@ -6,6 +6,7 @@
 const SOFT_DRIFT = 1 / 8; // of a picture: a video this far off is played a little faster or slower
 const HARD_DRIFT = 1 / 2; // of a picture: a video this far off is set
 const CATCH_UP = 0.05; // share by which it is played faster or slower
+const PATIENCE_MS = 1000; // after which videos play, ready or not
 
 /** Number of the last picture of a video. */
 function lastPicture(track, rowsPerPicture) {
@@ -190,15 +191,22 @@ export class Clock extends EventTarget {
   }
 }
 
-/** Resolves when a video has reached where it was sent, and can go on from there. */
+/**
+ * Resolves when a video has reached where it was sent, and can go on from there, or after a second: a browser that loads
+ * no more until it plays, or that is at the end, never says that it can.
+ */
 function arrived(video) {
   if (!video.seeking && video.readyState >= HTMLMediaElement.HAVE_FUTURE_DATA) return Promise.resolve();
   return new Promise((resolve) => {
-    const look = () => {
-      if (video.seeking || (video.readyState < HTMLMediaElement.HAVE_FUTURE_DATA && !video.error)) return;
+    const go = () => {
+      clearTimeout(late);
       for (const name of ["seeked", "canplay", "error"]) video.removeEventListener(name, look);
       resolve();
     };
+    const look = () => {
+      if (!video.seeking && (video.readyState >= HTMLMediaElement.HAVE_FUTURE_DATA || video.error)) go();
+    };
+    const late = setTimeout(go, PATIENCE_MS);
     for (const name of ["seeked", "canplay", "error"]) video.addEventListener(name, look);
   });
 }
