@@ -15,13 +15,13 @@ from typing import Any
 
 LONGEST = 64 << 20
 """Longest file that is read as a whole [bytes]; a session's longest by far are its logs and videos, of a few MB."""
-_ROOTS: set[Path] = set()
-"""The runs directories that this process works with, absolute."""
+_ROOTS: set[str] = set()
+"""The runs directories that this process works with, absolute, each with a separator at its end."""
 
 
 def enclose(root: Path) -> None:
     """Follow no symbolic link below this runs directory from now on (the directory itself may be one)."""
-    _ROOTS.add(root.absolute())
+    _ROOTS.add(os.path.join(root.absolute(), ""))  # noqa: PTH118 - a Path has no separator at its end
 
 
 def is_enclosed(path: Path) -> bool:
@@ -35,14 +35,8 @@ def without_links(path: Path) -> Path:
     Raises:
         OSError: below its runs directory there is one.
     """
-    root = _root_of(path)
-    if root is None:
-        return path
-    place = root
-    for name in path.absolute().relative_to(root).parts:
-        place /= name
-        if name == os.pardir or place.is_symlink():
-            raise OSError(errno.ELOOP, "it is a link; links in a runs directory are not followed", str(path))
+    if (root := _root_of(path)) is not None:
+        _refuse_links(path, root)
     return path
 
 
@@ -60,8 +54,11 @@ def open_to_read(path: Path, longest: int | None = LONGEST) -> BufferedReader:
     Raises:
         OSError: it is absent, no regular file, reached by a link in a runs directory, or of more than `longest` bytes.
     """
-    no_follow = os.O_NOFOLLOW if is_enclosed(path) else 0
-    descriptor = os.open(without_links(path), os.O_RDONLY | os.O_NONBLOCK | no_follow)
+    no_follow = 0
+    if (root := _root_of(path)) is not None:
+        _refuse_links(path, root)
+        no_follow = os.O_NOFOLLOW
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | no_follow)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -85,10 +82,27 @@ def read_bytes(path: Path, longest: int = LONGEST) -> bytes:
         return file.read()
 
 
-def _root_of(path: Path) -> Path | None:
-    """Nearest enclosed runs directory above a path."""
-    absolute = path.absolute()
-    return next((place for place in (absolute, *absolute.parents) if place in _ROOTS), None)
+# Every look at a thousand runs comes here some thousand times; as texts, paths are compared in a fifth of the time.
+
+
+def _root_of(path: Path) -> str | None:
+    """Nearest enclosed runs directory above a path, with a separator at its end."""
+    place = f"{path.absolute()}{os.sep}"
+    return max((root for root in _ROOTS if place.startswith(root)), key=len, default=None)
+
+
+def _refuse_links(path: Path, root: str) -> None:
+    """Refuse a symbolic link on the way from an enclosed runs directory to a path in it.
+
+    Raises:
+        OSError: there is one.
+    """
+    place = root.rstrip(os.sep)
+    below = str(path.absolute())[len(root) :]
+    for name in below.split(os.sep) if below else ():  # noqa: PTH206 - for its speed, as the next
+        place = f"{place}{os.sep}{name}"
+        if name == os.pardir or os.path.islink(place):  # noqa: PTH114 - a third of the time of a Path's
+            raise OSError(errno.ELOOP, "it is a link; links in a runs directory are not followed", str(path))
 
 
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"

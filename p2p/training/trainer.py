@@ -16,8 +16,8 @@ RETRIES = 2
 that a cluster's scheduler interrupted always is, if it got further than at its last start, or never began."""
 
 LOOKING_SHARE = 0.01
-"""Share of a core that looking at the runs may take, with the commands that ask for their states: a thousand are looked
-at every half a minute, a few at once."""
+"""Share of a core that looking at the runs may take, with the commands that ask for their states and what is done at
+each look: a thousand are looked at every quarter of a minute, a few at once."""
 
 
 class Trainer:
@@ -38,8 +38,8 @@ class Trainer:
         live = {run.path: run for run in runs}
         tries = dict.fromkeys(live, 0)
         reached = dict.fromkeys(live, 0)
+        pace = _Pace(poll_s)
         while True:
-            begun = _processor_s()
             states = {path: self._status(path) for path in live}
             waiting = [path for path, status in states.items() if self._startable(status, tries[path])]
             over = {path for path, status in states.items() if status is not None and status.state.finished}
@@ -47,7 +47,7 @@ class Trainer:
                 del live[path]
             if not live:
                 return
-            rest_s = (_processor_s() - begun) / LOOKING_SHARE
+            begun = _processor_s()
             for path in waiting[: max(0, self.max_parallel - (len(live) - len(waiting)))]:
                 status = states[path]
                 before, reached[path] = reached[path], _learned(live[path])
@@ -55,8 +55,9 @@ class Trainer:
                 if status is None or not status.interrupted or (status.started_at and no_further):
                     tries[path] += 1
                 self.backend.submit(self.job, path)
+            submitted_s = _processor_s() - begun
             self.tick()
-            time.sleep(max(poll_s, rest_s))
+            time.sleep(pace.rest_s(submitted_s))
 
     def _status(self, path: Path) -> JobStatus | None:
         with suppress(InvalidInput):
@@ -72,6 +73,35 @@ class Trainer:
             return tries == 0
         killed = status.state in (JobState.LOST, JobState.CANCELLED) or status.signal is not None
         return killed or tries == 0
+
+
+class _Pace:
+    """Keeps the processor time of looks below a share of what passes, from the first look on.
+
+    Args:
+        least_s: Shortest pause between two looks [s].
+    """
+
+    def __init__(self, least_s: float) -> None:
+        self._least_s = least_s
+        self._spent_s: float | None = None
+        """Processor time up to the last pause [s]; None before the first, since what begins the runs is no look."""
+        self._owed_s = 0.0
+        """Processor time of looks that is not rested for yet [s]; negative where that of the next one is already."""
+
+    def rest_s(self, apart_s: float) -> float:
+        """Pause after a look, which pays for it, and for one more like it before that is made [s].
+
+        Args:
+            apart_s: Of the processor time since the last pause, what was no look [s].
+        """
+        before_s, self._spent_s = self._spent_s, _processor_s()
+        if before_s is None:
+            return self._least_s
+        look_s = self._spent_s - before_s - apart_s
+        rest_s = max(self._least_s, (self._owed_s + 2 * look_s) / LOOKING_SHARE)
+        self._owed_s = max(-look_s, self._owed_s + look_s - rest_s * LOOKING_SHARE)
+        return rest_s
 
 
 def _processor_s() -> float:

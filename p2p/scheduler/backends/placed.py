@@ -226,7 +226,7 @@ class PlacedBackend(ABC):
             except NodeUnreachable as error:
                 return _unreachable(record, error)
             if report.phase is not Phase.OVER:
-                return _live(record, placed, report)
+                return _live(status, placed, report)
         with record.changing():
             return self._next_step(record)
 
@@ -270,7 +270,7 @@ class PlacedBackend(ABC):
         if _is_final(placed, status := record.read_status()):
             return status
         if not placed.submitted and not placed.cancelled and (why_not := self.table.refusal):
-            return _waiting(record, why_not)
+            return _waiting(status, why_not)
         try:
             report = self.report(self.name_of(record, placed), fresh=not placed.submitted)
             if placed.submitted or placed.cancelled or report.phase is not Phase.OVER:
@@ -292,7 +292,7 @@ class PlacedBackend(ABC):
                 self.table.outdate()
         if placed.over_since is not None or not placed.submitted:
             record.save(placed.model_copy(update={"over_since": None, "submitted": True}))
-        return _live(record, placed, report)
+        return _live(record.read_status(), placed, report)
 
     def _hand_over(self, record: PlacedJobRecord, placed: PlacedJob) -> JobStatus:
         """Submit a recorded job."""
@@ -310,9 +310,9 @@ class PlacedBackend(ABC):
             why_not = self.table.refusal = self.table.through(partial(self.enqueue, placement))
             self.table.outdate()
         if why_not:
-            return _waiting(record, why_not)
+            return _waiting(record.read_status(), why_not)
         record.save(placed.model_copy(update={"submitted": True}))
-        return _live(record, placed, Report(Phase.WAITING))
+        return _live(record.read_status(), placed, Report(Phase.WAITING))
 
     def _over(self, record: PlacedJobRecord, placed: PlacedJob, report: Report) -> JobStatus:
         """Status of a job that the scheduler has let go: what was written meanwhile, or what its last word means."""
@@ -373,21 +373,20 @@ def _is_final(placed: PlacedJob, status: JobStatus) -> bool:
     return status.state in (JobState.COMPLETED, JobState.FAILED) or (placed.ended and status.state.finished)
 
 
-def _live(record: PlacedJobRecord, placed: PlacedJob, report: Report) -> JobStatus:
-    """Status of a job that the scheduler has."""
-    status = record.read_status()
+def _live(status: JobStatus, placed: PlacedJob, report: Report) -> JobStatus:
+    """Status of a job that the scheduler has, from what its directory says."""
     if _is_final(placed, status):
         return status
     if report.phase is Phase.WAITING:
-        return _waiting(record, report.reason)
+        return _waiting(status, report.reason)
     if status.state in (JobState.RUNNING, JobState.SUBMITTING):
         return status
     return JobStatus(state=JobState.SUBMITTING, updated_at=status.updated_at)
 
 
-def _waiting(record: PlacedJobRecord, reason: str) -> JobStatus:
-    """Status of a job that waits for its cluster."""
-    since = record.read_status().updated_at
+def _waiting(status: JobStatus, reason: str) -> JobStatus:
+    """Status of a job that waits for its cluster, from what its directory says."""
+    since = status.updated_at
     return JobStatus(state=JobState.QUEUED, error=reason or None, updated_at=since, lacks=WaitsFor.CLUSTER)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from p2p.contracts.judgment import MET_SHARE_NEEDED
 from p2p.contracts.session import EventName
+from p2p.store import files
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
@@ -28,6 +29,7 @@ class CheckpointJudgments:
         self._number = number
         self._runs = runs
         self._tick = tick
+        self._read: dict[str, int] = {}
         self._told = {
             (str(event.data.get("run_id")), event.data.get("step"))
             for event in record.events.read()
@@ -38,6 +40,10 @@ class CheckpointJudgments:
         """Emit events for new checkpoints."""
         self._tick()
         for run in self._runs:
+            size = files.size(run.scalars_path)
+            if size == self._read.get(run.iteration_id):
+                continue
+            self._read[run.iteration_id] = size
             for row in run.parse_scalars()[1]:
                 place = run.iteration_id, row.get("global_step")
                 if row.get("intent_score") is not None and place not in self._told:
