@@ -37,7 +37,7 @@ JobId = Annotated[str, Field(pattern=r"^job_[0-9a-f]{32}$", description="From tr
 Iteration = Annotated[int | None, Field(default=None, ge=1, le=1000, description="Its number; null: the newest.")]
 WaitSeconds = Annotated[float, Field(ge=0, le=45, description="Wait so long for the job; returns when it ends. [s]")]
 EnvironmentId = Annotated[
-    str, Field(min_length=1, max_length=100, description="Gymnasium id of a MuJoCo robot; see list_environments.")
+    str, Field(min_length=1, max_length=500, description="Id (list_environments), or path of a MJCF or URDF file.")
 ]
 IdempotencyKey = Annotated[
     str | None,

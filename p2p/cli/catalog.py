@@ -13,14 +13,21 @@ from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import number
-from p2p.service.training.environments import default_config, describe_environment, list_environments
+from p2p.service.training.environments import default_config, find_environment, list_environments, list_robots
 
-ENVS_EXAMPLES = examples("p2p envs", "p2p envs Ant-v5", "p2p envs HalfCheetah-v5 --json | jq '.features[].name'")
+ENVS_EXAMPLES = examples(
+    "p2p envs",
+    "p2p envs Ant-v5",
+    "p2p envs ./my_robot.xml",
+    "p2p envs HalfCheetah-v5 --json | jq '.features[].name'",
+)
 
 EnvName = Annotated[
     str | None,
     typer.Argument(
-        metavar="[ENV]", help="Environment to describe; none lists them.", autocompletion=complete_environment
+        metavar="[ENV]",
+        help="Environment to describe, or a robot's model file; none lists them.",
+        autocompletion=complete_environment,
     ),
 ]
 
@@ -30,15 +37,15 @@ def envs(env: EnvName = None, as_json: AsJson = False, runs_dir: RunsDir = None)
     ws = open_workspace(runs_dir)
     output = Output(as_json)
     if env is not None:
-        spec = describe_environment(ws, env)
+        spec = find_environment(ws, env)
         parts = [*description(spec)]
-        if left_out := default_config(env).env_kwargs:  # training sees less than the whole observation
+        if left_out := default_config(spec.env_id).env_kwargs:  # training sees less than the whole observation
             settings = ", ".join(f"{name}={value}" for name, value in left_out.items())
             parts += ["", Text(f"p2p trains with {settings}: `obs` ends where these entries would begin.")]
         output.result(spec, *parts)
         return
-    specs = list_environments()
-    hint = "Any other Gymnasium MuJoCo environment is described on first use: p2p envs ENV"
+    specs = (*list_environments(), *list_robots(ws))
+    hint = "Described on first use: any other MuJoCo environment of Gymnasium, any robot's MJCF or URDF file."
     output.result({"environments": [_summary(spec) for spec in specs]}, listing(specs), hint)
 
 
@@ -85,6 +92,7 @@ def description(spec: EnvSpec) -> list[RenderableType]:
         Text(spec.env_id, style="bold"),
         Text(spec.description),
         Text(facts),
+        *([Text("Chosen from the model:"), *(Text(f"- {one}") for one in spec.robot.choices)] if spec.robot else []),
         "",
         observation,
         actions,

@@ -122,6 +122,21 @@ class Morphology(Contract):
     """Orientation of the torso's body frame when the robot stands facing +x, as a quaternion (w, x, y, z)."""
 
 
+class RobotModel(Contract):
+    """A robot from a model file: the model as one text, and what was derived from it."""
+
+    source: str
+    """Name of the file."""
+    xml: str
+    """MJCF that needs no other file; each action is in [-1, 1], and 0 holds the stance."""
+    stance: tuple[float, ...]
+    """Positions (nq) in which episodes begin: the robot at rest [m, rad]."""
+    healthy: tuple[float, float] | None
+    """Heights of the torso between which an episode goes on [m]; None for a robot that is fixed to the ground."""
+    choices: tuple[str, ...]
+    """What was chosen, and why, in words."""
+
+
 class EnvSpec(Contract):
     """Facts of an environment, generated from the live model and tested equal to it."""
 
@@ -153,6 +168,8 @@ class EnvSpec(Contract):
     morphology: Morphology
     camera: Camera
     features: tuple[Feature, ...] = Field(min_length=1)
+    robot: RobotModel | None = Field(default=None, exclude_if=lambda robot: robot is None)
+    """Of an environment that p2p has made from a model file; None for those of Gymnasium."""
 
     @property
     def obs_dim(self) -> int:

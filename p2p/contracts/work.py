@@ -7,6 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from p2p.contracts.base import Contract, RelativePath
+from p2p.contracts.env import RobotModel
 from p2p.contracts.frame import FrameNote
 from p2p.contracts.intent import Intent
 from p2p.contracts.observe import Observe
@@ -113,7 +114,11 @@ class RecordedEpisode(Contract):
 
     env_id: str
     env_kwargs: dict[str, bool | int | float | str]
-    """All that `gymnasium.make` is given."""
+    """All that `gymnasium.make` is given, or the class `Robot` of `replay.py`."""
+    robot: RobotModel | None = Field(default=None, exclude_if=lambda robot: robot is None)
+    """Of an environment that p2p has made from a model file."""
+    frame_skip: int
+    """Simulator steps in a control step."""
     seed: int
     """Of the environment's reset."""
     steps: int
@@ -355,6 +360,9 @@ class DescribeRequest(Contract):
     """Describe an environment from its live model into `env_spec.json`."""
 
     env_id: str
+    """Gymnasium's id, or for a model file what the robot's id begins with."""
+    model_path: str | None = None
+    """Model file to make an environment of; None for one of Gymnasium's."""
 
 
 class RendererReport(Contract):

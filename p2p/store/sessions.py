@@ -221,6 +221,10 @@ class RunsDirectory:
         """Directory of environments described on first use."""
         return self.path / layout.ENVIRONMENTS / re.sub(r"[^a-z0-9_-]", "_", env_id.lower())
 
+    def environment_dirs(self) -> list[Path]:
+        """Directories of the environments described so far, sorted."""
+        return sorted((self.path / layout.ENVIRONMENTS).glob("*/"))
+
     def unsorted(self) -> list[SessionRecord]:
         """Every session including the trash, unordered."""
         return [SessionRecord(path) for path in session_directories.unsorted(self.path)]

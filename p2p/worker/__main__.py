@@ -12,7 +12,7 @@
 | forest | request.json | plot.png: differences with intervals |
 | check | request.json, env_spec.json, reward_fn.py | reward_report.json |
 | call | request.json, arrays.npz | result.json |
-| describe | request.json | env_spec.json |
+| describe | request.json, a robot's model file | env_spec.json |
 | known_motions | request.json | clips.json, states.npz, features.npz: clips whose truth is known |
 | probe | | result.json |
 | sandbox | | result.json |
@@ -28,6 +28,7 @@ from p2p.store.evaluations import ReportRecord
 from p2p.store.exports import ExportRecord
 from p2p.store.iterations import IterationRecord
 from p2p.store.pictures import ViewRecord
+from p2p.store.robots import folder_of
 from p2p.worker.verbs import Places, Verb, named, run
 
 
@@ -60,6 +61,13 @@ def _export(job_dir: Path) -> Places:
     return Places((job_dir,), tuple(path.parent for path in named(job_dir, [request.run_dir] if request else ())))
 
 
+def _describe(job_dir: Path) -> Places:
+    """The folder of a model file, which holds its meshes."""
+    request = IterationRecord(job_dir).read_describe_request()
+    path = request.model_path if request else None
+    return Places((job_dir,), (folder_of(Path(path)),) if path else ())
+
+
 VERBS = {
     "train": Verb("p2p.worker.training.train:train", runs_code=True),
     "probe_reward": Verb("p2p.worker.training.train:train_and_measure_untrained", runs_code=True),
@@ -71,7 +79,7 @@ VERBS = {
     "forest": Verb("p2p.worker.pictures.forest_plot:forest"),
     "check": Verb("p2p.worker.check:check", runs_code=True),
     "call": Verb("p2p.worker.call:call", runs_code=True),
-    "describe": Verb("p2p.worker.requests:describe_environment"),
+    "describe": Verb("p2p.worker.requests:describe_environment", _describe),
     "known_motions": Verb("p2p.worker.known_motions.job:make"),
     "probe": Verb("p2p.worker.requests:probe_renderers"),
     "sandbox": Verb("p2p.worker.sandbox.levels:report"),

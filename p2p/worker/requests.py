@@ -4,7 +4,7 @@ from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput
 from p2p.store.iterations import IterationRecord
-from p2p.worker.description.describe import describe
+from p2p.worker.description.describe import describe, describe_robot
 from p2p.worker.render import find_renderer
 
 
@@ -19,7 +19,10 @@ def describe_environment(job_dir: Path) -> None:
     request = record.read_describe_request()
     if request is None:
         raise InvalidInput(f"{job_dir} holds no readable request: expected the id of an environment.")
-    record.save_env_spec(describe(request.env_id))
+    if request.model_path is not None:
+        record.save_env_spec(describe_robot(request.env_id, Path(request.model_path)))
+    else:
+        record.save_env_spec(describe(request.env_id))
 
 
 def probe_renderers(job_dir: Path) -> None:

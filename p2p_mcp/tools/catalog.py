@@ -88,7 +88,7 @@ def list_environments() -> Annotated[CallToolResult, EnvironmentList]:
 
 def describe_environment(ws: Workspace, env_id: EnvironmentId) -> Annotated[CallToolResult, EnvironmentFacts]:
     """Observations, actions, features and info keys of one robot, with units: read it before writing a reward."""
-    spec = environments.describe_environment(ws, env_id)
+    spec = environments.find_environment(ws, env_id)
     facts = EnvironmentFacts(
         env_id=spec.env_id,
         description=spec.description,

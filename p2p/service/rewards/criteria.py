@@ -12,7 +12,7 @@ from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import EventName, SessionStatus
 from p2p.rewards.part_features import problem_of
 from p2p.service.progress.session_view import live_training
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import find_environment
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
 from p2p.store.iterations import all_runs
@@ -24,7 +24,7 @@ def derive_intent(ws: Workspace, prompt: str, env_id: str) -> Intent:
     Raises:
         UnknownPhrase: it does not understand the sentence.
     """
-    return ws.author("builtin").elicit(prompt.strip(), describe_environment(ws, env_id))
+    return ws.author("builtin").elicit(prompt.strip(), find_environment(ws, env_id))
 
 
 def understand(ws: Workspace, prompt: str, env_id: str) -> Understanding:
@@ -35,7 +35,7 @@ def understand(ws: Workspace, prompt: str, env_id: str) -> Understanding:
     """
     author = ws.author("builtin")
     assert isinstance(author, SentenceReader), "the built-in author reads sentences"
-    return author.understand(prompt.strip(), describe_environment(ws, env_id), partly=True)
+    return author.understand(prompt.strip(), find_environment(ws, env_id), partly=True)
 
 
 def intent_of(
@@ -46,7 +46,7 @@ def intent_of(
     Raises:
         InvalidInput: a criterion reads a feature the environment does not have, or they contradict each other.
     """
-    spec = describe_environment(ws, env_id)
+    spec = find_environment(ws, env_id)
     for criterion in criteria:
         if criterion.predicate is not None and (problem := problem_of(criterion.predicate, spec)):
             raise InvalidInput(f"Criterion {criterion.key!r} reads {problem}")

@@ -22,7 +22,7 @@ from p2p.service.rewards.revision import attempt, revise
 from p2p.service.rewards.starting import decide_start
 from p2p.service.rewards.variants import refuse_fixed
 from p2p.service.rewards.writing import check_reward, draft_reward, elicit_intent, try_draft
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import describe_environment, find_environment
 from p2p.service.training.plan import effective_config, run_configs, session_for
 from p2p.service.workspace import Workspace
 from p2p.store import files
@@ -146,7 +146,7 @@ def check_reward_source(
     if session_or_env == session_or_env.lower() and "/" not in session_or_env:  # environments have capitals
         session = ws.record(find_session(ws, session_or_env)).read_session()
     else:
-        session = NewSession(env_id=describe_environment(ws, session_or_env).env_id, author="given")
+        session = NewSession(env_id=find_environment(ws, session_or_env).env_id, author="given")
     draft = RewardDraft(source=source)
     intent = ws.record(session.session_id).read_criteria() if isinstance(session, Session) else None
     if prompt:

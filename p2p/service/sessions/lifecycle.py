@@ -16,7 +16,7 @@ from p2p.service.models.session_models import require_models
 from p2p.service.progress.policies import find_policy
 from p2p.service.rewards.authors import writes_by_model
 from p2p.service.sessions.preview import preview_of
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import describe_environment, find_environment
 from p2p.service.training.plan import run_configs
 from p2p.service.training.start_policies import RESUMES_NOTHING, KeptPolicy, require_fit, require_same_interface
 from p2p.service.workspace import Workspace
@@ -55,7 +55,8 @@ def create_session(
             "Without a sentence there are no criteria by which a verdict could be clear. "
             "Give a sentence, or leave out stop_when_clear."
         )
-    request = request.model_copy(update={"log": request.log or ws.settings.log})
+    env_id = find_environment(ws, request.env_id).env_id
+    request = request.model_copy(update={"log": request.log or ws.settings.log, "env_id": env_id})
     intent = check_request(ws, request, intent)
     session = Session(
         **request.model_dump(exclude={"prompt"}),
@@ -172,7 +173,8 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
     """
     if not request.prompt.strip():
         raise InvalidInput(f"Say what to do, for example: {Remedy.CREATE.of()}")
-    spec = describe_environment(ws, request.env_id)
+    spec = find_environment(ws, request.env_id)
+    request = request.model_copy(update={"env_id": spec.env_id})
     start_of(ws, request)
     if intent is not None:
         return preview_of(request, spec, Understanding(intent=intent), None, ws.runs, _slots(ws))

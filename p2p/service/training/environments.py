@@ -1,9 +1,11 @@
 """Environment facts and default configurations."""
 
 import re
+import secrets
+from pathlib import Path
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import P2PError, UnknownName
+from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import DescribeRequest
 from p2p.envs import catalog
@@ -12,10 +14,13 @@ from p2p.service.training.plan import parse_config
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
+from p2p.store.robots import is_model_file
 from p2p.training.presets import preset
 
 _GYMNASIUM_ID = re.compile(r"([\w-]+/)?\w[\w.-]*-v\d{1,3}", re.ASCII)
 """An id as Gymnasium registers it, without the "module:" before it that would import one."""
+_ROBOT = re.compile(r"[a-z0-9_]{1,40}-[0-9a-f]{8}", re.ASCII)
+"""Id of a robot that came as a model file: its name and the hash of the model."""
 
 
 def list_environments() -> tuple[EnvSpec, ...]:
@@ -28,6 +33,26 @@ def default_config(env_id: str) -> TrainConfig:
     return parse_config({**preset(env_id), "env_id": env_id})
 
 
+def find_environment(ws: Workspace, name: str) -> EnvSpec:
+    """Facts of the environment that a user names: by its id, or by the path of a robot's model file.
+
+    A robot's facts have an id of their own, of its name and the hash of its model, and are kept under it.
+
+    Raises:
+        UnknownName: as `describe_environment`.
+        InvalidInput: the model file is missing, broken or not taken, or its robot falls through the floor.
+    """
+    if is_model_file(name):
+        return _add_robot(ws, Path(name).expanduser().resolve())
+    return describe_environment(ws, name)
+
+
+def list_robots(ws: Workspace) -> tuple[EnvSpec, ...]:
+    """Robots that were added from model files, by their ids."""
+    found = (IterationRecord(path).read_env_spec() for path in ws.runs.environment_dirs())
+    return tuple(spec for spec in found if spec is not None and spec.robot is not None)
+
+
 def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
     """Facts of an environment; an unknown one is described once from its live model.
 
@@ -36,6 +61,9 @@ def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
     """
     if env_id in catalog.known():
         return catalog.load(env_id)
+    kept = IterationRecord(ws.runs.environment_dir(env_id)).read_env_spec() if _ROBOT.fullmatch(env_id) else None
+    if kept is not None and kept.env_id == env_id:
+        return kept
     if len(env_id) > 100 or not _GYMNASIUM_ID.fullmatch(env_id):  # no process is started to find that out
         raise UnknownName("environment", env_id[:100], catalog.known())
     directory = ws.runs.environment_dir(env_id)
@@ -50,4 +78,25 @@ def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
         spec = record.read_env_spec()
     if spec is None:
         raise UnknownName("environment", env_id, catalog.known())
+    return spec
+
+
+def _add_robot(ws: Workspace, path: Path) -> EnvSpec:
+    """Describe a robot from its model file, and keep what it was: the file may change afterwards."""
+    if not path.is_file():
+        raise InvalidInput(f"{path} is not a file: expected a robot's model, as MJCF (.xml) or URDF (.urdf).")
+    name = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_")[:40] or "robot"
+    directory = ws.runs.environment_dir(f"new-{secrets.token_hex(4)}")
+    record = IterationRecord(directory)
+    record.save_describe_request(DescribeRequest(env_id=name, model_path=str(path)))
+    try:
+        run_to_end(ws.backend, "describe", directory)
+        spec = record.read_env_spec()
+        if spec is None:
+            raise InvalidInput(f"{path.name} was not described; the log in {directory} says why.")
+        kept = IterationRecord(ws.runs.environment_dir(spec.env_id))
+        if kept.read_env_spec() is None:
+            kept.save_env_spec(spec)
+    finally:
+        files.discard(directory)
     return spec

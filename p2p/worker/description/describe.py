@@ -3,6 +3,7 @@
 `python -m p2p.worker.description.describe` writes the description of every environment p2p ships.
 """
 
+import hashlib
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import gymnasium
 import mujoco
 import numpy as np
 
-from p2p.contracts.env import Actuator, Body, EnvSpec, Geom, InfoKey, Joint, Morphology
+from p2p.contracts.env import Actuator, Body, Camera, EnvSpec, Geom, InfoKey, Joint, Morphology
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.envs.morphology import PORTRAITS, Portrait, side_view
 from p2p.rewards.definitions import TorsoFreedom, features_of
@@ -30,13 +31,17 @@ from p2p.worker.engine.morphology import (
     name_of,
     robot_geoms,
 )
+from p2p.worker.engine.robot_environment import MAX_EPISODE_STEPS, RobotEnv
 from p2p.worker.features.kinematics import Floor, GeomHeights
+from p2p.worker.robots.derive import derive
 
 DATA = Path(__file__).parents[2] / "envs" / "data"
 SETTLING_S = 3.0
 """Time after which a robot without control counts as resting [s]."""
 ROLLOUT_STEPS = 100
 """Length of the random rollout that shows what `info` holds."""
+VERSION_LENGTH = 8
+"""Digits of a model's hash in a robot's id."""
 CAMERA_DISTANCE = 3.2
 """Distance of the camera of an unknown robot, in units of the robot's reach."""
 
@@ -49,54 +54,99 @@ def describe(env_id: str) -> EnvSpec:
         InvalidInput: it is not a MuJoCo environment with a flat observation, or cannot be started here.
     """
     with _started(env_id) as env:
-        inner = env.unwrapped
-        model = inner.model
-        initial = mujoco.MjData(inner.model)
+        model = env.unwrapped.model
+        initial = mujoco.MjData(model)
         mujoco.mj_forward(model, initial)
-        portrait = PORTRAITS.get(env_id) or _guess_portrait(env_id, model, initial)
-        body = portrait.morphology
-        torso = index_of(model, "body", body.torso)
-        switch = "terminate_when_unhealthy" in inspect.signature(type(inner).__init__).parameters
-        return EnvSpec(
-            env_id=env_id,
-            description=portrait.description,
-            nq=model.nq,
-            nv=model.nv,
-            dt=_rounded(inner.dt),
-            frame_skip=inner.frame_skip,
-            max_episode_steps=env.spec.max_episode_steps or 1000,
-            termination=_termination(inner),
-            can_disable_termination=switch,
-            observation=describe_observation(inner),
-            action=tuple(_actuator(model, index) for index in range(model.nu)),
-            info=_info(env),
-            bodies=tuple(
-                Body(
-                    name=name_of(model, "body", index),
-                    parent=name_of(model, "body", int(model.body_parentid[index])),
-                    mass=_rounded(model.body_mass[index]),
-                    rest_position=_triple(initial.xpos[index]),
-                )
-                for index in range(1, model.nbody)
-            ),
-            joints=tuple(_joint(model, index) for index in range(model.njnt)),
-            geoms=tuple(
-                Geom(
-                    name=name_of(model, "geom", index),
-                    body=name_of(model, "body", int(model.geom_bodyid[index])),
-                    kind=mujoco.mjtGeom(int(model.geom_type[index])).name.removeprefix("mjGEOM_").lower(),
-                    size=_triple(model.geom_size[index]),
-                )
-                for index in range(model.ngeom)
-            ),
-            sensors=tuple(name_of(model, "sensor", index) for index in range(model.nsensor)),
-            total_mass=_rounded(model.body_mass.sum()),
-            rest_height=_rounded(initial.xpos[torso, 2]),
-            rest_clearance=_rest_clearance(model, body),
-            morphology=body,
-            camera=portrait.camera,
-            features=features_of(base_of(model, torso), body, floor_geom(model, torso) is not None),
+        portrait = PORTRAITS.get(env_id) or Portrait(
+            f"{env_id}, described from its model alone.", *_guessed(model, initial, guess_morphology(model))
         )
+        steps = env.spec.max_episode_steps or MAX_EPISODE_STEPS
+        return _described(env_id, env, initial, portrait, steps)
+
+
+def describe_robot(name: str, path: Path) -> EnvSpec:
+    """All facts about a robot from a model file, which is its environment from then on.
+
+    Args:
+        name: What its id begins with; the rest of it is the hash of the model.
+        path: MJCF or URDF, with its meshes in the same folder or below.
+
+    Raises:
+        InvalidInput: the file is broken or not taken, or the robot falls through the floor.
+    """
+    derived = derive(path)
+    model = derived.robot
+    env = RobotEnv(model, derived.frame_skip)
+    initial = mujoco.MjData(env.model)
+    initial.qpos[:] = env.init_qpos
+    mujoco.mj_forward(env.model, initial)
+    portrait = Portrait(f"From {model.source}.", *_guessed(env.model, initial, derived.morphology))
+    version = hashlib.sha256(model.model_dump_json().encode()).hexdigest()[:VERSION_LENGTH]
+    spec = _described(f"{name}-{version}", env, initial, portrait, MAX_EPISODE_STEPS)
+    actions = tuple(
+        actuator.model_copy(update={"unit": "m" if actuator.unit == "N" else "rad", "gear": _rounded(action.half)})
+        if action.servo
+        else actuator
+        for actuator, action in zip(spec.action, derived.actions, strict=True)
+    )
+    return spec.model_copy(update={"robot": model, "action": actions})
+
+
+def _described(env_id: str, env: Any, initial: mujoco.MjData, portrait: Portrait, steps: int) -> EnvSpec:
+    """Facts of an environment.
+
+    Args:
+        env_id: Its id.
+        env: As it was made.
+        initial: Its simulator in the initial pose.
+        portrait: What its model does not say.
+        steps: Its time limit.
+    """
+    inner = env.unwrapped
+    model = inner.model
+    body = portrait.morphology
+    torso = index_of(model, "body", body.torso)
+    switch = "terminate_when_unhealthy" in inspect.signature(type(inner).__init__).parameters
+    return EnvSpec(
+        env_id=env_id,
+        description=portrait.description,
+        nq=model.nq,
+        nv=model.nv,
+        dt=_rounded(inner.dt),
+        frame_skip=inner.frame_skip,
+        max_episode_steps=steps,
+        termination=_termination(inner),
+        can_disable_termination=switch,
+        observation=describe_observation(inner),
+        action=tuple(_actuator(model, index) for index in range(model.nu)),
+        info=_info(env),
+        bodies=tuple(
+            Body(
+                name=name_of(model, "body", index),
+                parent=name_of(model, "body", int(model.body_parentid[index])),
+                mass=_rounded(model.body_mass[index]),
+                rest_position=_triple(initial.xpos[index]),
+            )
+            for index in range(1, model.nbody)
+        ),
+        joints=tuple(_joint(model, index) for index in range(model.njnt)),
+        geoms=tuple(
+            Geom(
+                name=name_of(model, "geom", index),
+                body=name_of(model, "body", int(model.geom_bodyid[index])),
+                kind=mujoco.mjtGeom(int(model.geom_type[index])).name.removeprefix("mjGEOM_").lower(),
+                size=_triple(model.geom_size[index]),
+            )
+            for index in range(model.ngeom)
+        ),
+        sensors=tuple(name_of(model, "sensor", index) for index in range(model.nsensor)),
+        total_mass=_rounded(model.body_mass.sum()),
+        rest_height=_rounded(initial.xpos[torso, 2]),
+        rest_clearance=_rest_clearance(model, initial, body),
+        morphology=body,
+        camera=portrait.camera,
+        features=features_of(base_of(model, torso), body, floor_geom(model, torso) is not None),
+    )
 
 
 @contextmanager
@@ -121,13 +171,12 @@ def _started(env_id: str) -> Iterator[Any]:
         env.close()
 
 
-def _guess_portrait(env_id: str, model: mujoco.MjModel, initial: mujoco.MjData) -> Portrait:
-    morphology = guess_morphology(model)
+def _guessed(model: mujoco.MjModel, initial: mujoco.MjData, morphology: Morphology) -> tuple[Morphology, Camera]:
+    """The parts of an unknown robot, and a camera that has all of it in view."""
     torso = index_of(model, "body", morphology.torso)
     geoms = robot_geoms(model, torso)
     reach = np.linalg.norm(initial.geom_xpos[geoms] - initial.xpos[torso], axis=1) + model.geom_rbound[geoms]
-    camera = side_view(morphology.torso, _short(CAMERA_DISTANCE * reach.max(initial=0.1)))
-    return Portrait(f"{env_id}, described from its model alone.", morphology, camera)
+    return morphology, side_view(morphology.torso, _short(CAMERA_DISTANCE * reach.max(initial=0.1)))
 
 
 def _termination(env: Any) -> str:
@@ -205,12 +254,13 @@ def _joint(model: mujoco.MjModel, index: int) -> Joint:
     )
 
 
-def _rest_clearance(model: mujoco.MjModel, body: Morphology) -> float:
+def _rest_clearance(model: mujoco.MjModel, initial: mujoco.MjData, body: Morphology) -> float:
     """Distance of the lowest geom to the floor after some seconds without control, rounded to 0.1 mm [m]."""
     torso = index_of(model, "body", body.torso)
     if floor_geom(model, torso) is None or base_of(model, torso) is TorsoFreedom.FIXED:
         return 0.0
     data = mujoco.MjData(model)
+    data.qpos[:] = initial.qpos
     mujoco.mj_step(model, data, nstep=round(SETTLING_S / model.opt.timestep))
     mujoco.mj_kinematics(model, data)
     lowest = GeomHeights(model, torso).lowest(data.geom_xpos[None, :, 2], data.geom_xmat[None, :, 6:])

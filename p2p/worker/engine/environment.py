@@ -1,6 +1,5 @@
 """Make the Gymnasium environment of a configuration, without its renderer and without MuJoCo's log file."""
 
-import inspect
 import sys
 from collections.abc import Mapping
 from types import ModuleType
@@ -8,10 +7,10 @@ from typing import Any, NoReturn
 
 import gymnasium
 import mujoco
-from gymnasium.envs.registration import load_env_creator
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
+from p2p.worker.engine.robot_environment import RobotEnv
 
 EnvKwargs = Mapping[str, bool | int | float | str]
 TERMINATE = "terminate_when_unhealthy"
@@ -58,7 +57,7 @@ def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, termina
 
     Args:
         spec: Which environment.
-        env_kwargs: Passed to `gymnasium.make`.
+        env_kwargs: Passed to `gymnasium.make`, or to the class of a robot.
         terminate_when_unhealthy: Passed too where the environment knows it.
 
     Raises:
@@ -67,10 +66,14 @@ def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, termina
     redirect_warnings()
     without_windows()
     kwargs: dict[str, Any] = dict(env_kwargs or {})
-    if constructor_takes(spec.env_id, TERMINATE):
+    if spec.can_disable_termination:
         kwargs[TERMINATE] = terminate_when_unhealthy
     try:
-        env: Any = gymnasium.make(spec.env_id, disable_env_checker=True, **kwargs).unwrapped
+        env: Any = (
+            RobotEnv(spec.robot, spec.frame_skip, **kwargs)
+            if spec.robot is not None
+            else gymnasium.make(spec.env_id, disable_env_checker=True, **kwargs).unwrapped
+        )
     except (TypeError, ValueError, AssertionError, OSError) as error:
         raise InvalidConfig(f"{spec.env_id} does not take env_kwargs {dict(env_kwargs or {})}: {error}.") from error
     # Features and criteria assume the time step and the joints of `spec`.
@@ -82,13 +85,6 @@ def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, termina
             "Leave frame_skip and xml_file as they are."
         )
     return env
-
-
-def constructor_takes(env_id: str, argument: str) -> bool:
-    """Whether the environment's constructor has this argument."""
-    entry = gymnasium.spec(env_id).entry_point
-    creator = load_env_creator(entry) if isinstance(entry, str) else entry
-    return creator is not None and argument in inspect.signature(creator).parameters
 
 
 def compiled_model(spec: EnvSpec, env_kwargs: EnvKwargs | None = None) -> mujoco.MjModel:

@@ -56,11 +56,12 @@ def floor_geom(model: mujoco.MjModel, torso: int) -> int | None:
 
 
 def collides(model: mujoco.MjModel, floor: int, geoms: Indices) -> NDArray[np.bool_]:
-    """Which of `geoms` MuJoCo lets collide with `floor`, by their bit masks."""
+    """Which of `geoms` MuJoCo lets collide with `floor`, by their bit masks or as a pair that the model names."""
     types = model.geom_contype
     affinities = model.geom_conaffinity
     allowed = (types[geoms] & affinities[floor]) | (types[floor] & affinities[geoms])
-    return np.asarray(allowed != 0)
+    pairs = np.stack([model.pair_geom1, model.pair_geom2], axis=1)
+    return np.asarray((allowed != 0) | np.isin(geoms, pairs[(pairs == floor).any(axis=1)]))
 
 
 def base_of(model: mujoco.MjModel, torso: int) -> TorsoFreedom:

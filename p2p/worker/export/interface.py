@@ -3,14 +3,12 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
 
-import gymnasium
 from gymnasium.spaces import Box
 
 from p2p.contracts.env import Actuator, Dimension
 from p2p.worker.description.observations import describe_observation
-from p2p.worker.engine.environment import TERMINATE, constructor_takes, redirect_warnings
+from p2p.worker.engine.environment import TERMINATE, make_environment
 from p2p.worker.export.source import Source
 from p2p.worker.rollout.policy_inputs import widened
 
@@ -42,18 +40,16 @@ class Interface:
 
 def describe_interface(source: Source) -> Interface:
     """Read the interface from the live environment, without early termination, as in an evaluation."""
-    redirect_warnings()
-    env_id = source.spec.env_id
     kwargs = dict(source.config.env_kwargs)
-    if constructor_takes(env_id, TERMINATE):
+    if source.spec.can_disable_termination:
         kwargs[TERMINATE] = False
-    env: gymnasium.Env[Any, Any] = gymnasium.make(env_id, **cast(dict[str, Any], kwargs)).unwrapped
+    env = make_environment(source.spec, source.config.env_kwargs)
     assert isinstance(env.observation_space, Box), "a MuJoCo environment has arrays"
     assert isinstance(env.action_space, Box), "a MuJoCo environment has arrays"
     own = describe_observation(env)
     told = source.config.observe.inputs if source.config.observe is not None else ()
     interface = Interface(
-        env_id=env_id,
+        env_id=source.spec.env_id,
         env_kwargs=kwargs,
         observation_space=widened(env.observation_space, source.config.observe),
         action_space=env.action_space,

@@ -36,6 +36,8 @@ def recorded_episode(source: Source, interface: Interface) -> RecordedEpisode:
     episode = RecordedEpisode(
         env_id=interface.env_id,
         env_kwargs=interface.env_kwargs,
+        robot=source.spec.robot,
+        frame_skip=source.spec.frame_skip,
         seed=rollout.seed,
         steps=rollout.length,
         purpose=source.evaluation.purpose,

@@ -39,6 +39,55 @@ STEEPEST = 0.5
 """Horizontal length of a body axis below which turns about it fade out."""
 
 
+class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
+    """The environment of a robot that was trained from its model file.
+
+    Its model is in export.json. An action is in [-1, 1], and 0 holds the stance; the observation is every position but
+    x and y of a free base, and every velocity.
+
+    Args:
+        episode: As in export.json.
+    """
+
+    def __init__(self, episode: Mapping[str, Any]) -> None:
+        robot = episode["robot"]
+        self.model = mujoco.MjModel.from_xml_string(robot["xml"])
+        self.data = mujoco.MjData(self.model)
+        self._stance = np.array(robot["stance"])
+        self._frame_skip = int(episode["frame_skip"])
+        self.dt = float(self.model.opt.timestep) * self._frame_skip
+        self._noise = float(episode["env_kwargs"].get("reset_noise_scale", 0.02))
+        self._skip = 2 if int(self.model.jnt_type[0]) == int(mujoco.mjtJoint.mjJNT_FREE) else 0
+        self._healthy = robot["healthy"] or (-np.inf, np.inf)
+        seen = self.model.nq - self._skip + self.model.nv
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (seen,), np.float64)
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (self.model.nu,), np.float32)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """Begin in the stance, with noise."""
+        super().reset(seed=seed, options=options)
+        mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[:] = self._stance + self.np_random.uniform(-self._noise, self._noise, self.model.nq)
+        self.data.qvel[:] = self._noise * self.np_random.standard_normal(self.model.nv)
+        mujoco.mj_forward(self.model, self.data)
+        return self._observed(), {}
+
+    def step(self, action: NDArray[np.float32]) -> tuple[NDArray[np.float64], float, bool, bool, dict[str, Any]]:
+        """Make one control step; the reward is the speed along x, and 1 while it has not fallen."""
+        before = float(self.data.qpos[0])
+        self.data.ctrl[:] = action
+        mujoco.mj_step(self.model, self.data, nstep=self._frame_skip)
+        velocity = (float(self.data.qpos[0]) - before) / self.dt
+        low, high = self._healthy
+        healthy = bool(low < self.data.qpos[2] < high) if self._skip else True
+        return self._observed(), velocity + healthy, False, False, {}
+
+    def _observed(self) -> NDArray[np.float64]:
+        return np.concatenate([self.data.qpos[self._skip :], self.data.qvel])
+
+
 def open_numpy(folder: Path) -> Act:
     """The policy out of its plain arrays: observations and actions are float32, all between them is float64."""
     with np.load(folder / "policy.npz") as archive:
@@ -262,7 +311,8 @@ def play(episode: Mapping[str, Any], act: Act, told: Told | None = None) -> floa
     if told is None and episode.get("observe"):
         told = Progress(episode)  # raises KeyError for a feature that takes more of the robot than its torso
     # without the wrappers: the recorded episode went its whole time, past Gymnasium's limit and the robot's falls
-    env = gymnasium.make(episode["env_id"], **episode["env_kwargs"]).unwrapped
+    env: Any = Robot(episode) if episode.get("robot") else gymnasium.make(episode["env_id"], **episode["env_kwargs"])
+    env = env.unwrapped
     observation, _ = env.reset(seed=episode["seed"])
     if told is not None:
         told.begin(env)

@@ -7,6 +7,7 @@ from p2p.worker.engine.tasks.arms import Pusher, Reacher
 from p2p.worker.engine.tasks.humanoid import Humanoid, HumanoidStandup
 from p2p.worker.engine.tasks.pendulums import InvertedDoublePendulum, InvertedPendulum
 from p2p.worker.engine.tasks.planar import HalfCheetah, Hopper, Swimmer, Walker2d
+from p2p.worker.engine.tasks.robot import Robot
 from p2p.worker.engine.tasks.task import VectorisedTask
 
 _PACKAGE = "gymnasium.envs.mujoco"
@@ -22,11 +23,12 @@ TASKS: dict[str, type[VectorisedTask]] = {
     f"{_PACKAGE}.reacher_v5:ReacherEnv": Reacher,
     f"{_PACKAGE}.swimmer_v5:SwimmerEnv": Swimmer,
     f"{_PACKAGE}.walker2d_v5:Walker2dEnv": Walker2d,
+    "p2p.worker.engine.robot_environment:RobotEnv": Robot,
 }
 """By "module:class", and only that class: a subclass may have changed anything."""
 
 
 def describe(env: Any) -> VectorisedTask | None:
-    """The vectorised description of an unwrapped Gymnasium environment; None where there is none."""
+    """The vectorised description of an unwrapped environment; None where there is none."""
     task = TASKS.get(f"{type(env).__module__}:{type(env).__qualname__}")
     return task(env) if task is not None else None

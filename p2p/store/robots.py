@@ -1,0 +1,16 @@
+"""Model files of robots: which there are, and the folder that holds what they name."""
+
+from pathlib import Path
+
+MODEL_FILES = (".xml", ".mjcf", ".urdf")
+
+
+def is_model_file(text: str) -> bool:
+    """Whether a text names a model file, by its ending."""
+    return text.lower().endswith(MODEL_FILES)
+
+
+def folder_of(path: Path) -> Path:
+    """The folder that a model file and its meshes are in: of "PACKAGE/urdf/robot.urdf" it is PACKAGE."""
+    parent = path.resolve().parent
+    return parent.parent if path.suffix.lower() == ".urdf" and parent.name in ("urdf", "robots") else parent

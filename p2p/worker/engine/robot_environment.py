@@ -1,0 +1,86 @@
+"""Environment of a robot that came as a model file."""
+
+from typing import Any
+
+import gymnasium
+import mujoco
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+from p2p.contracts.env import RobotModel
+
+MAX_EPISODE_STEPS = 1000
+RESET_NOISE = 0.02
+"""Largest change of a position, and standard deviation of a velocity, at an episode's start [m, rad, m/s, rad/s]."""
+
+
+class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
+    """Observes positions but x and y of a free base, and velocities, as they are; pays speed along x and standing.
+
+    Args:
+        robot: Its model and stance.
+        frame_skip: Simulator steps in a control step.
+        terminate_when_unhealthy: Whether an episode ends where the torso leaves its healthy heights.
+        reset_noise_scale: Noise at an episode's start.
+    """
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        frame_skip: int,
+        terminate_when_unhealthy: bool = True,
+        reset_noise_scale: float = RESET_NOISE,
+    ) -> None:
+        self.model = mujoco.MjModel.from_xml_string(robot.xml)
+        self.data = mujoco.MjData(self.model)
+        self.frame_skip = frame_skip
+        self.init_qpos = np.array(robot.stance)
+        self.init_qvel = np.zeros(self.model.nv)
+        self._reset_noise_scale = reset_noise_scale
+        self._terminate_when_unhealthy = terminate_when_unhealthy and robot.healthy is not None
+        self._healthy_z_range = robot.healthy or (-np.inf, np.inf)
+        first_is_free = int(self.model.jnt_type[0]) == int(mujoco.mjtJoint.mjJNT_FREE)
+        self._skip = 2 if first_is_free else 0
+        seen = self.model.nq - self._skip + self.model.nv
+        self.observation_structure = {"skipped_qpos": self._skip}
+        self.observation_space = Box(-np.inf, np.inf, (seen,), np.float64)
+        low, high = self.model.actuator_ctrlrange.astype(np.float32).T
+        self.action_space = Box(low, high, dtype=np.float32)
+
+    @property
+    def dt(self) -> float:
+        """Control period [s]."""
+        return float(self.model.opt.timestep) * self.frame_skip
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """Begin an episode in the stance, with noise."""
+        super().reset(seed=seed, options=options)
+        mujoco.mj_resetData(self.model, self.data)
+        noise = self._reset_noise_scale
+        qpos = self.init_qpos + self.np_random.uniform(-noise, noise, self.model.nq)
+        self.set_state(qpos, self.init_qvel + noise * self.np_random.standard_normal(self.model.nv))
+        return self._get_obs(), {}
+
+    def set_state(self, qpos: NDArray[np.float64], qvel: NDArray[np.float64]) -> None:
+        """Put it into a state."""
+        self.data.qpos[:] = qpos
+        self.data.qvel[:] = qvel
+        mujoco.mj_forward(self.model, self.data)
+
+    def step(self, action: NDArray[np.float32]) -> tuple[NDArray[np.float64], float, bool, bool, dict[str, Any]]:
+        """Make one control step."""
+        before = float(self.data.qpos[0])
+        self.data.ctrl[:] = action
+        mujoco.mj_step(self.model, self.data, nstep=self.frame_skip)
+        mujoco.mj_rnePostConstraint(self.model, self.data)
+        velocity = (float(self.data.qpos[0]) - before) / self.dt
+        low, high = self._healthy_z_range
+        healthy = bool(low < self.data.qpos[2] < high) if self._skip else True
+        ended = self._terminate_when_unhealthy and not healthy
+        return self._get_obs(), velocity + healthy, ended, False, {"x_velocity": velocity}
+
+    def _get_obs(self) -> NDArray[np.float64]:
+        return np.concatenate([self.data.qpos[self._skip :], self.data.qvel])

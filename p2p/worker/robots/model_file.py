@@ -1,0 +1,209 @@
+"""Read a model file (MJCF or URDF) into one model that needs no other file. It is untrusted input.
+
+Meshes become their convex hulls, which is what MuJoCo collides with; textures go. Masses and inertias stay as the file
+has them.
+"""
+
+import re
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+
+from p2p.contracts.errors import InvalidInput
+from p2p.store.robots import folder_of
+from p2p.worker.engine.environment import redirect_warnings
+
+MAX_FILE_BYTES = 5_000_000
+MAX_ASSET_BYTES = 200_000_000
+MAX_PARTS = {"bodies": 300, "geoms": 2000, "joints": 200, "actuators": 200, "sites": 1000, "tendons": 200}
+HULL_VERTICES = 64
+"""Most vertices of a hull: a mesh of ten thousand then weighs 2 kB in every run."""
+NOT_TAKEN = ("plugins", "flexes", "hfields", "skins")
+
+
+def read(path: Path) -> tuple[mujoco.MjSpec, list[str]]:
+    """A model without files beside it, and what was changed on the way, in words.
+
+    Raises:
+        InvalidInput: it cannot be read, is too large, or holds what is not taken.
+    """
+    redirect_warnings()
+    try:
+        if (size := path.stat().st_size) > MAX_FILE_BYTES:
+            raise InvalidInput(f"{path.name} has {size:,} bytes: expected a model file of at most {MAX_FILE_BYTES:,}.")
+        spec = mujoco.MjSpec.from_file(str(path))
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise _broken(path, error) from error
+    choices: list[str] = []
+    _require_plain(path, spec)
+    _find_meshes(path, spec, choices)
+    for texture in list(spec.textures):
+        spec.delete(texture)
+    for material in spec.materials:
+        material.textures = [""] * len(material.textures)
+    _give_floor(spec, choices)
+    _name_geoms(spec)
+    try:
+        text = _without_files(spec, choices)
+        return mujoco.MjSpec.from_string(text), choices
+    except ValueError as error:
+        raise _broken(path, error) from error
+
+
+def _broken(path: Path, error: ValueError) -> InvalidInput:
+    words = " ".join(str(error).split())[:400]
+    return InvalidInput(f"MuJoCo does not take {path.name}: {words}. `python -m mujoco.viewer` says the same.")
+
+
+def _require_plain(path: Path, spec: mujoco.MjSpec) -> None:
+    for kind in NOT_TAKEN:
+        if list(getattr(spec, kind)):
+            raise InvalidInput(f"{path.name} has {kind}: p2p takes models of rigid bodies on flat ground without them.")
+    for kind, most in MAX_PARTS.items():
+        if (found := len(list(getattr(spec, kind)))) > most:
+            raise InvalidInput(f"{path.name} has {found:,} {kind}: expected at most {most:,}.")
+
+
+def _find_meshes(path: Path, spec: mujoco.MjSpec, choices: list[str]) -> None:
+    """Name the file of each mesh; leave out those that are not there and that nothing collides with."""
+    folder, total = folder_of(path), 0
+    missing: dict[str, str] = {}
+    for mesh in [one for one in spec.meshes if one.file]:
+        mesh.name = mesh.name or Path(mesh.file).stem
+        found = _file_of(path, spec, mesh.file)
+        if found is None:
+            missing[mesh.name] = mesh.file
+            continue
+        if not found.is_relative_to(folder):
+            raise InvalidInput(f"{path.name} names {found}: expected files in {folder} and below. Copy it there.")
+        total += found.stat().st_size
+        mesh.file = str(found)
+    if total > MAX_ASSET_BYTES:
+        raise InvalidInput(f"The meshes of {path.name} have {total:,} bytes: expected at most {MAX_ASSET_BYTES:,}.")
+    for geom in [one for one in spec.geoms if one.meshname in missing]:
+        if geom.contype or geom.conaffinity:
+            raise InvalidInput(
+                f"{path.name} names {missing[geom.meshname]}, which is not in {folder}, and the robot collides with "
+                "it: put the file there."
+            )
+        spec.delete(geom)
+    for mesh in [one for one in spec.meshes if one.name in missing]:
+        spec.delete(mesh)
+    if missing:
+        choices.append(f"left out {len(missing)} meshes that are only seen, since their files are not there")
+
+
+def _file_of(path: Path, spec: mujoco.MjSpec, name: str) -> Path | None:
+    """A mesh's file; None where there is none. A ROS package is the folder that the model file is in."""
+    folder = folder_of(path)
+    inside = name.partition("package://")[2].partition("/")[2] if name.startswith("package://") else name
+    tried = [path.parent / (spec.meshdir or "") / name, path.parent / name, folder / inside]
+    return next((one.resolve() for one in tried if one.is_file()), None)
+
+
+def _give_floor(spec: mujoco.MjSpec, choices: list[str]) -> None:
+    """A floor that everything of the robot can collide with."""
+    plane = mujoco.mjtGeom.mjGEOM_PLANE
+    if any(geom.type == plane for geom in spec.worldbody.geoms):
+        return
+    bits = reduce(or_, [geom.contype | geom.conaffinity for geom in spec.geoms], 1)
+    spec.worldbody.add_geom(
+        name="floor", type=plane, size=[0, 0, 0.05], contype=bits, conaffinity=bits, rgba=[0.8, 0.85, 0.8, 1]
+    )
+    spec.worldbody.add_light(pos=[0, 0, 3.0], dir=[0, 0, -1])
+    choices.append("a floor was added, since the file has none")
+
+
+def _name_geoms(spec: mujoco.MjSpec) -> None:
+    """Contacts are told by name."""
+    for number, geom in enumerate(spec.geoms):
+        if not geom.name:
+            geom.name = f"{geom.parent.name or 'world'}_geom{number}"
+    if not any(geom.group < 3 and geom.parent.name != "world" for geom in spec.geoms):  # show what collides
+        for geom in spec.geoms:
+            geom.group = 0
+
+
+def _without_files(spec: mujoco.MjSpec, choices: list[str]) -> str:
+    """MJCF with hulls in place of mesh files, and with the masses that MuJoCo computed from the meshes."""
+    model = spec.compile()
+    root = ElementTree.fromstring(spec.to_xml())
+    if not model.nmesh:
+        return ElementTree.tostring(root, encoding="unicode")
+    meant, flat = _with_hulls(spec)
+    for parent in list(root.iter()):
+        for element in [one for one in parent if one.tag in ("mesh", "geom") and _mesh_of(one) in flat]:
+            parent.remove(element)
+    if flat:
+        choices.append(f"left out {len(flat)} flat meshes, which are only seen")
+    for element in root.iterfind("asset/mesh"):
+        at = meant.mesh(element.attrib["name"]).id
+        rotation = np.zeros(9)
+        mujoco.mju_quat2Mat(rotation, meant.mesh_quat[at])
+        corners = _hull(meant, at) @ rotation.reshape(3, 3).T + meant.mesh_pos[at]
+        element.attrib.clear()
+        element.attrib.update(name=meant.mesh(at).name, vertex=_numbers(corners.ravel()), inertia="convex")
+        del element[:]
+    world = root.find("worldbody")
+    assert world is not None, "MuJoCo writes one"
+    for at, body in enumerate(world.iter("body"), start=1):  # in the order of their numbers
+        if body.find("inertial") is None:  # it would follow the hulls
+            inertial = ElementTree.Element(
+                "inertial",
+                pos=_numbers(model.body_ipos[at]),
+                quat=_numbers(model.body_iquat[at]),
+                mass=_numbers(model.body_mass[at : at + 1]),
+                diaginertia=_numbers(model.body_inertia[at]),
+            )
+            if model.body_mass[at] > 0.0:
+                body.insert(0, inertial)
+    choices.append(f"{model.nmesh} meshes became their convex hulls of at most {HULL_VERTICES} corners")
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _mesh_of(element: ElementTree.Element) -> str | None:
+    return element.get("name") if element.tag == "mesh" else element.get("mesh")
+
+
+def _with_hulls(spec: mujoco.MjSpec) -> tuple[mujoco.MjModel, set[str]]:
+    """The model with a hull for each mesh, and the meshes that have none, since they are flat."""
+    flat: set[str] = set()
+    while True:
+        copied = spec.copy()
+        for geom in copied.geoms:  # MuJoCo makes hulls only of what collides
+            if geom.meshname in flat:
+                if geom.contype or geom.conaffinity:
+                    raise ValueError(f"mesh {geom.meshname!r} is flat, and the robot collides with it")
+            else:
+                geom.contype = geom.conaffinity = 1
+        for mesh in copied.meshes:
+            mesh.maxhullvert = HULL_VERTICES
+        try:
+            return copied.compile(), flat
+        except ValueError as error:
+            found = re.search(r"mesh '([^']+)' has coplanar vertices", str(error))
+            if found is None or found[1] in flat:
+                raise
+            flat.add(found[1])
+
+
+def _numbers(values: Any) -> str:
+    return " ".join(f"{value:.7g}" for value in values)
+
+
+def _hull(model: mujoco.MjModel, mesh: int) -> Any:
+    """Corners of a compiled mesh's convex hull, shape (n, 3), in the frame that MuJoCo gave it [m]."""
+    start = model.mesh_vertadr[mesh]
+    vertices = model.mesh_vert[start : start + model.mesh_vertnum[mesh]].astype(np.float64)
+    graph = int(model.mesh_graphadr[mesh])
+    if graph < 0:
+        return vertices
+    count = int(model.mesh_graph[graph])
+    return vertices[model.mesh_graph[graph + 2 + count : graph + 2 + 2 * count]]

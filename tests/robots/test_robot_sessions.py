@@ -1,0 +1,41 @@
+"""A robot from a model file, through the service: one job that may read its folder alone, and a session."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.session import NewSession
+from p2p.service.sessions.lifecycle import create_session, preview
+from p2p.service.training.environments import describe_environment, find_environment, list_robots
+from p2p.service.workspace import Workspace
+
+PONY = Path(__file__).parent / "pony.xml"
+
+
+def test_a_session_keeps_the_robot_that_it_began_with(ws: Workspace, tmp_path: Path) -> None:
+    file = tmp_path / "My Pony.xml"
+    shutil.copy(PONY, file)
+    request = NewSession(prompt="walk forward", env_id=str(file))
+    shown = preview(ws, request)
+    session = create_session(ws, request)
+    assert session.env_id.startswith("my_pony-")
+    assert shown.env_id == session.env_id
+    file.unlink()
+    assert describe_environment(ws, session.env_id).robot is not None
+    assert [spec.env_id for spec in list_robots(ws)] == [session.env_id]
+
+
+def test_a_file_that_is_not_there(ws: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="is not a file"):
+        find_environment(ws, str(tmp_path / "gone.xml"))
+
+
+def test_a_broken_model_leaves_nothing(ws: Workspace, tmp_path: Path) -> None:
+    file = tmp_path / "broken.xml"
+    file.write_text("<mujoco><worldbody><geom sise='1'/></worldbody></mujoco>")
+    with pytest.raises(InvalidInput, match=r"broken\.xml.*sise"):
+        find_environment(ws, str(file))
+    assert not list_robots(ws)
+    assert not ws.runs.environment_dirs()

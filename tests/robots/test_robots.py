@@ -1,0 +1,211 @@
+"""A robot from a model file: described, equal on both simulations, and refused with a reason."""
+
+import json
+import re
+import struct
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidInput
+from p2p.worker.description.describe import describe_robot
+from p2p.worker.engine.environment import make_environment
+from p2p.worker.engine.gym_simulation import GymSimulation
+from p2p.worker.engine.simulation import make_simulation
+from p2p.worker.robots.model_file import MAX_PARTS, read
+
+PONY = Path(__file__).parent / "pony.xml"
+ARM = """<?xml version="1.0"?><robot name="arm">
+<link name="base"><inertial><mass value="5"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+<origin xyz="0 0 0.5"/><limit lower="-1" upper="1" effort="20" velocity="5"/></joint>
+<link name="upper"><inertial><mass value="1"/><origin xyz="0 0 0.1"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry>{shape}</geometry><origin xyz="0 0 0.1"/></collision></link></robot>"""
+
+
+@pytest.fixture(scope="module")
+def pony() -> EnvSpec:
+    return describe_robot("pony", PONY)
+
+
+def cube(path: Path, half: float = 0.1) -> None:
+    """A binary STL of a cube with corners at +-half."""
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
+    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1)]
+    faces += [(2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+    with path.open("wb") as file:
+        file.write(bytes(80) + struct.pack("<I", len(faces)))
+        for face in faces:
+            file.write(struct.pack("<12fH", 0, 0, 0, *corners[list(face)].ravel(), 0))
+
+
+def test_what_is_derived_from_the_model(pony: EnvSpec) -> None:
+    assert pony.robot is not None
+    assert re.fullmatch(r"pony-[0-9a-f]{8}", pony.env_id)
+    assert pony.morphology.torso == "trunk"
+    assert pony.morphology.feet == ("fl_foot", "fr_foot", "rl_foot", "rr_foot")
+    assert pony.morphology.trunk == ("barrel", "head")
+    assert pony.dt == pytest.approx(0.02)
+    assert 0.25 < pony.rest_height < 0.33
+    assert [actuator.unit for actuator in pony.action] == ["rad"] * 8
+    assert {"forward_velocity", "contact_fl_foot", "yaw"} <= set(pony.feature_names)
+    env = make_environment(pony)
+    assert env.observation_space.shape == (pony.obs_dim,)
+    assert [name.name for name in pony.observation][:3] == ["base.z", "base.qw", "base.qx"]
+
+
+def test_an_action_of_zero_holds_the_stance(pony: EnvSpec) -> None:
+    env = make_environment(pony)
+    env.reset(seed=0)
+    env.set_state(env.init_qpos, env.init_qvel)
+    for _ in range(250):
+        env.step(np.zeros(8, dtype=np.float32))
+    assert np.linalg.norm(env.data.qpos[:3] - env.init_qpos[:3]) < 0.02
+    assert env.data.body("trunk").xmat[8] > np.cos(np.deg2rad(5))
+
+
+def test_an_action_of_one_asks_for_half_a_radian_more(pony: EnvSpec) -> None:
+    env = make_environment(pony)
+    env.reset(seed=0)
+    env.model.opt.gravity[:] = 0
+    env.set_state(env.init_qpos + np.eye(len(env.init_qpos))[2], env.init_qvel)
+    for _ in range(100):
+        env.step(np.eye(8, dtype=np.float32)[0])
+    assert env.data.joint("fl_hip").qpos[0] == pytest.approx(0.7 + 0.5, abs=0.02)
+    assert env.data.joint("fr_hip").qpos[0] == pytest.approx(0.7, abs=0.02)
+
+
+def test_both_simulations_agree_to_the_bit(pony: EnvSpec) -> None:
+    batch = make_simulation(pony, 3, terminate_when_unhealthy=True)
+    plain = GymSimulation(pony, lambda: make_environment(pony, terminate_when_unhealthy=True), 3)
+    assert batch.engine == "batch"
+    generator = np.random.default_rng(1)
+    ended = 0
+    seen = [one.reset([0, 1, 2], [4, 5, 6]) for one in (batch, plain)]
+    for step in range(300):
+        actions = generator.uniform(-1, 1, (3, 8)).astype(np.float32)
+        now = [one.step(actions) for one in (batch, plain)]
+        paid = [
+            one.outcome(before, after, actions) for one, before, after in zip((batch, plain), seen, now, strict=True)
+        ]
+        for name in ("observations", "qpos", "qvel", "terminated"):
+            assert np.array_equal(getattr(now[0], name), getattr(now[1], name)), (step, name)
+        assert np.array_equal(paid[0].rewards, paid[1].rewards)
+        ended += int(now[0].terminated.sum())
+        if step % 50 == 49:
+            now = [one.reset([1], [None]) for one in (batch, plain)]
+            assert np.array_equal(now[0].qpos, now[1].qpos)
+            now = [one.step(actions) for one in (batch, plain)]
+        seen = now
+    assert ended, "a robot that moves at random falls"
+
+
+def test_a_hull_collides_as_its_mesh_did(tmp_path: Path) -> None:
+    cube(tmp_path / "box.stl")
+    text = PONY.read_text().replace(
+        "<worldbody>", '<asset><mesh name="box" file="box.stl" scale="1 .5 .4"/></asset><worldbody>'
+    )
+    text = text.replace(
+        '<geom name="barrel"',
+        '<geom name="pack" type="mesh" mesh="box" pos="0 0.02 0.1" euler="0.2 0.1 0"/><geom name="barrel"',
+    )
+    file = tmp_path / "laden.xml"
+    file.write_text(text)
+    before = mujoco.MjModel.from_xml_path(str(file))
+    spec, choices = read(file)
+    after = spec.compile()
+    assert "1 meshes became" in " ".join(choices)
+    assert after.body_mass == pytest.approx(before.body_mass)
+    assert after.body_inertia == pytest.approx(before.body_inertia, rel=1e-5)
+    found = []
+    for model in (before, after):
+        data = mujoco.MjData(model)
+        mujoco.mj_forward(model, data)
+        at = model.geom("pack").id
+        corners = model.mesh_vert @ data.geom_xmat[at].reshape(3, 3).T + data.geom_xpos[at]
+        found.append(np.array(sorted(corners.round(5).tolist())))
+    assert found[0] == pytest.approx(np.unique(found[1], axis=0), abs=2e-5)
+
+
+def test_a_urdf_with_a_package_of_meshes_gets_servos(tmp_path: Path) -> None:
+    (tmp_path / "arm" / "urdf").mkdir(parents=True)
+    (tmp_path / "arm" / "meshes").mkdir()
+    cube(tmp_path / "arm" / "meshes" / "upper.stl", 0.05)
+    file = tmp_path / "arm" / "urdf" / "arm.urdf"
+    file.write_text(ARM.format(shape='<mesh filename="package://arm/meshes/upper.stl"/>'))
+    spec = describe_robot("arm", file)
+    assert spec.robot is not None
+    assert spec.robot.healthy is None
+    assert [one.name for one in spec.action] == ["shoulder"]
+    env = make_environment(spec)
+    env.reset(seed=0)
+    for _ in range(100):
+        env.step(np.zeros(1, dtype=np.float32))
+    assert abs(env.data.qpos[0]) < 0.1, "a servo that was added holds the arm"
+
+
+def test_a_changed_file_is_another_robot(tmp_path: Path, pony: EnvSpec) -> None:
+    file = tmp_path / "pony.xml"
+    file.write_text(PONY.read_text().replace('mass="6"', 'mass="7"'))
+    other = describe_robot("pony", file)
+    assert other.env_id != pony.env_id
+    assert other.total_mass == pytest.approx(pony.total_mass + 1)
+    file.write_text(PONY.read_text())
+    assert describe_robot("pony", file).env_id == pony.env_id
+
+
+TOO_MANY = "<geom size='0.1'/>" * (MAX_PARTS["geoms"] + 1)
+REFUSED = {
+    "not XML": ("<mujoco><worldbody>", "does not take"),
+    "an attribute that there is not": ("<mujoco><worldbody><geom sise='1'/></worldbody></mujoco>", "line 1"),
+    "a file outside": (
+        "<mujoco><asset><mesh name='m' file='../outside.stl'/></asset>"
+        "<worldbody><body><freejoint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>",
+        "expected files in",
+    ),
+    "a mesh that is not there": (
+        "<mujoco><asset><mesh name='m' file='gone.stl'/></asset>"
+        "<worldbody><body><freejoint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>",
+        "put the file there",
+    ),
+    "an include of itself": ("<mujoco><include file='robot.xml'/></mujoco>", "does not take"),
+    "too many geoms": (f"<mujoco><worldbody>{TOO_MANY}</worldbody></mujoco>", "expected at most 2,000"),
+    "too large a file": ("<mujoco><!--" + "x" * 5_000_001 + "--></mujoco>", "expected a model file of at most"),
+    "inertia that is not a number": (
+        "<mujoco><worldbody><body><freejoint/><inertial pos='0 0 0' mass='nan' diaginertia='1 1 1'/></body>"
+        "</worldbody></mujoco>",
+        "does not take",
+    ),
+    "feet that fall through": (
+        "<mujoco><worldbody><geom type='plane' size='1 1 1' contype='2' conaffinity='0'/>"
+        "<body pos='0 0 1'><freejoint/><geom size='0.1' contype='0' conaffinity='1'/><body pos='0 0 .2'>"
+        "<joint/><geom size='0.1' contype='0' conaffinity='1'/></body></body></worldbody></mujoco>",
+        "falls through the floor",
+    ),
+    "nothing that moves": ("<mujoco><worldbody><geom size='0.1'/></worldbody></mujoco>", "nothing that moves"),
+    "a height field": (
+        "<mujoco><asset><hfield name='h' nrow='2' ncol='2' size='1 1 1 1'/></asset><worldbody/></mujoco>",
+        "has hfields",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str, tmp_path: Path) -> None:
+    text, words = REFUSED[case]
+    (tmp_path / "outside.stl").write_bytes(b"")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    file = folder / "robot.xml"
+    file.write_text(text)
+    with pytest.raises(InvalidInput, match=words):
+        describe_robot("robot", file)
+
+
+def test_a_spec_survives_being_written_down(pony: EnvSpec) -> None:
+    assert EnvSpec.model_validate(json.loads(pony.model_dump_json())) == pony
