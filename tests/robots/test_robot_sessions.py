@@ -39,3 +39,18 @@ def test_a_broken_model_leaves_nothing(ws: Workspace, tmp_path: Path) -> None:
         find_environment(ws, str(file))
     assert not list_robots(ws)
     assert not ws.runs.environment_dirs()
+
+
+def test_a_model_reads_nothing_outside_its_folder(ws: Workspace, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.xml"
+    secret.write_text("<mujoco><worldbody><body name='secret'><joint/><geom size='0.1'/></body></worldbody></mujoco>")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    file = folder / "robot.xml"
+    for name in (str(secret), "../secret.xml"):
+        file.write_text(f"<mujoco><include file='{name}'/></mujoco>")
+        with pytest.raises(InvalidInput, match="does not take"):
+            find_environment(ws, str(file))
+    shutil.copy(secret, folder)
+    file.write_text("<mujoco><include file='secret.xml'/></mujoco>")
+    assert find_environment(ws, str(file)).bodies[0].name == "secret", "beside the file it may be read"

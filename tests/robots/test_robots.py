@@ -175,6 +175,7 @@ REFUSED = {
     ),
     "an include of itself": ("<mujoco><include file='robot.xml'/></mujoco>", "does not take"),
     "too many geoms": (f"<mujoco><worldbody>{TOO_MANY}</worldbody></mujoco>", "expected at most 2,000"),
+    "a timestep in which nothing ends": (PONY.read_text().replace("0.004", "1e-7"), "timestep"),
     "too large a file": ("<mujoco><!--" + "x" * 5_000_001 + "--></mujoco>", "expected a model file of at most"),
     "inertia that is not a number": (
         "<mujoco><worldbody><body><freejoint/><inertial pos='0 0 0' mass='nan' diaginertia='1 1 1'/></body>"

@@ -90,7 +90,15 @@ def _add_robot(ws: Workspace, path: Path) -> EnvSpec:
     record = IterationRecord(directory)
     record.save_describe_request(DescribeRequest(env_id=name, model_path=str(path)))
     try:
-        run_to_end(ws.backend, "describe", directory)
+        try:
+            run_to_end(ws.backend, "describe", directory)
+        except InvalidInput:
+            raise
+        except P2PError as error:
+            raise InvalidInput(
+                f"{path.name} is too large for p2p: compiling it and letting it stand took over a minute, or "
+                "gigabytes. Leave out what it does not need to move."
+            ) from error
         spec = record.read_env_spec()
         if spec is None:
             raise InvalidInput(f"{path.name} was not described; the log in {directory} says why.")

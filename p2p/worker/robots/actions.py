@@ -17,6 +17,8 @@ STIFFNESS_HZ = 10.0
 DAMPING_RATIO = 1.0
 SAG = 0.1
 """How far a servo that was added gives way under its share of the robot's weight [rad, or m of a slide]."""
+SHORTEST = 0.02
+"""Lever that is reckoned with at least [m]."""
 HOLDING = 4.0
 """Largest torque of a servo that was added, in units of its share of the robot's weight."""
 
@@ -60,13 +62,13 @@ def add_servos(spec: mujoco.MjSpec, choices: list[str]) -> None:
 
 
 def _reach(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> float:
-    """Distance from a joint to the farthest body that it moves [m]."""
+    """Distance from a joint to the farthest body that it moves [m], at least `SHORTEST`."""
     below = {int(model.jnt_bodyid[joint])}
     for body in range(min(below) + 1, model.nbody):
         if int(model.body_parentid[body]) in below:
             below.add(body)
     gaps = data.xipos[sorted(below)] - data.xanchor[joint]
-    return float(np.linalg.norm(gaps, axis=1).max())
+    return max(float(np.linalg.norm(gaps, axis=1).max()), SHORTEST)
 
 
 def actions_of(model: mujoco.MjModel, stance: NDArray[np.float64]) -> list[Action]:

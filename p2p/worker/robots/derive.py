@@ -11,7 +11,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.rewards.definitions import TorsoFreedom
 from p2p.worker.engine.morphology import base_of, floor_geom, guess_morphology, index_of, name_of, robot_geoms
 from p2p.worker.robots.actions import Action, actions_of, add_servos, compile_actions
-from p2p.worker.robots.model_file import read
+from p2p.worker.robots.model_file import broken, read
 from p2p.worker.robots.stance import find_stance
 
 CONTROL_S = 0.02
@@ -37,6 +37,13 @@ def derive(path: Path) -> Derived:
         InvalidInput: the file is broken or not taken, or the robot falls through the floor.
     """
     spec, choices = read(path)
+    try:
+        return _derived(path, spec, choices)
+    except ValueError as error:
+        raise broken(path, error) from error
+
+
+def _derived(path: Path, spec: mujoco.MjSpec, choices: list[str]) -> Derived:
     add_servos(spec, choices)
     model = spec.compile()
     if not model.nu:

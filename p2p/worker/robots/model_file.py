@@ -20,6 +20,7 @@ from p2p.worker.engine.environment import redirect_warnings
 
 MAX_FILE_BYTES = 5_000_000
 MAX_ASSET_BYTES = 200_000_000
+MIN_TIMESTEP, MAX_TIMESTEP = 2e-4, 0.02
 MAX_PARTS = {"bodies": 300, "geoms": 2000, "joints": 200, "actuators": 200, "sites": 1000, "tendons": 200}
 HULL_VERTICES = 64
 """Most vertices of a hull: a mesh of ten thousand then weighs 2 kB in every run."""
@@ -40,7 +41,7 @@ def read(path: Path) -> tuple[mujoco.MjSpec, list[str]]:
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
     except ValueError as error:
-        raise _broken(path, error) from error
+        raise broken(path, error) from error
     choices: list[str] = []
     _require_plain(path, spec)
     _find_meshes(path, spec, choices)
@@ -54,10 +55,11 @@ def read(path: Path) -> tuple[mujoco.MjSpec, list[str]]:
         text = _without_files(spec, choices)
         return mujoco.MjSpec.from_string(text), choices
     except ValueError as error:
-        raise _broken(path, error) from error
+        raise broken(path, error) from error
 
 
-def _broken(path: Path, error: ValueError) -> InvalidInput:
+def broken(path: Path, error: ValueError) -> InvalidInput:
+    """MuJoCo's refusal of a model."""
     words = " ".join(str(error).split())[:400]
     return InvalidInput(f"MuJoCo does not take {path.name}: {words}. `python -m mujoco.viewer` says the same.")
 
@@ -66,6 +68,11 @@ def _require_plain(path: Path, spec: mujoco.MjSpec) -> None:
     for kind in NOT_TAKEN:
         if list(getattr(spec, kind)):
             raise InvalidInput(f"{path.name} has {kind}: p2p takes models of rigid bodies on flat ground without them.")
+    if not MIN_TIMESTEP <= spec.option.timestep <= MAX_TIMESTEP:
+        raise InvalidInput(
+            f"{path.name} has a timestep of {spec.option.timestep:g} s: expected one from {MIN_TIMESTEP:g} to "
+            f"{MAX_TIMESTEP:g} s."
+        )
     for kind, most in MAX_PARTS.items():
         if (found := len(list(getattr(spec, kind)))) > most:
             raise InvalidInput(f"{path.name} has {found:,} {kind}: expected at most {most:,}.")

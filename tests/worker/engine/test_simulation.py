@@ -325,7 +325,8 @@ def test_a_description_that_does_not_fit_the_environment_is_noticed():
 
 
 def test_every_environment_of_the_registry_is_compared():
-    assert len(TASKS) == len(IDS)
+    of_model_files = "p2p.worker.engine.robot_environment:RobotEnv"  # in tests/robots
+    assert len(TASKS.keys() - {of_model_files}) == len(IDS)
 
 
 def test_the_first_reset_without_a_seed_differs_from_run_to_run():
