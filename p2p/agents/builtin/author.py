@@ -181,6 +181,11 @@ def _assumed(skills: Sequence[Skill], body: RobotFacts) -> Iterator[str]:
             yield "No side is given: it learns to the left, and either side counts."
         if skill.name == "move" and not {skill.params.pace, skill.params.speed, skill.params.speed_range} - {None}:
             yield f"No speed is given: as fast as to {skill.params.gait or 'move'} is for this robot."
+        if skill.params.gait in ("trot", "gallop"):
+            yield (
+                f"In which order the feet come down is not judged: to {skill.params.gait} is judged by the speed, "
+                "and by the use of every leg."
+            )
         if skill.params.fastest and fastest(body, skill.params.direction or Direction.FORWARD, 0.0) == 0.0:
             yield (
                 "This robot's top speed in that direction was not measured: 'as fast as possible' is judged as 'fast'."
