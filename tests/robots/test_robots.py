@@ -149,6 +149,25 @@ def test_a_urdf_with_a_package_of_meshes_gets_servos(tmp_path: Path) -> None:
     assert abs(env.data.qpos[0]) < 0.1, "a servo that was added holds the arm"
 
 
+def test_a_urdf_is_fixed_to_the_ground_unless_its_base_floats(tmp_path: Path) -> None:
+    fixed, free = tmp_path / "fixed.urdf", tmp_path / "free.urdf"
+    text = ARM.format(shape='<sphere radius="0.05"/>').replace('xyz="0 0 0.5"', 'xyz="0.2 0 0"')
+    text = text.replace(
+        "</inertial></link>", '</inertial><collision><geometry><box size="1 1 .2"/></geometry></collision></link>', 1
+    )
+    fixed.write_text(text)
+    floating = '<joint name="root" type="floating"><parent link="world"/><child link="base"/></joint>'
+    floating = f'<link name="world"/>{floating}</robot>'
+    free.write_text(text.replace("</robot>", floating))
+    one, other = describe_robot("fixed", fixed), describe_robot("free", free)
+    assert one.robot is not None
+    assert "fixed to the ground" in " ".join(one.robot.choices)
+    assert other.robot is not None
+    assert other.robot.healthy is not None
+    assert other.morphology.torso == "base"
+    assert {"forward_velocity", "up"} <= set(other.feature_names)
+
+
 def test_a_changed_file_is_another_robot(tmp_path: Path, pony: EnvSpec) -> None:
     file = tmp_path / "pony.xml"
     file.write_text(PONY.read_text().replace('mass="6"', 'mass="7"'))

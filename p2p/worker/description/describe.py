@@ -61,7 +61,7 @@ def describe(env_id: str) -> EnvSpec:
             f"{env_id}, described from its model alone.", *_guessed(model, initial, guess_morphology(model))
         )
         steps = env.spec.max_episode_steps or MAX_EPISODE_STEPS
-        return _described(env_id, env, initial, portrait, steps)
+        return _described(env_id, env, initial, portrait, steps, SETTLING_S)
 
 
 def describe_robot(name: str, path: Path) -> EnvSpec:
@@ -82,7 +82,7 @@ def describe_robot(name: str, path: Path) -> EnvSpec:
     mujoco.mj_forward(env.model, initial)
     portrait = Portrait(f"From {model.source}.", *_guessed(env.model, initial, derived.morphology))
     version = hashlib.sha256(model.model_dump_json().encode()).hexdigest()[:VERSION_LENGTH]
-    spec = _described(f"{name}-{version}", env, initial, portrait, MAX_EPISODE_STEPS)
+    spec = _described(f"{name}-{version}", env, initial, portrait, MAX_EPISODE_STEPS, settling_s=0.0)  # it rests
     actions = tuple(
         actuator.model_copy(update={"unit": "m" if actuator.unit == "N" else "rad", "gear": _rounded(action.half)})
         if action.servo
@@ -92,7 +92,9 @@ def describe_robot(name: str, path: Path) -> EnvSpec:
     return spec.model_copy(update={"robot": model, "action": actions})
 
 
-def _described(env_id: str, env: Any, initial: mujoco.MjData, portrait: Portrait, steps: int) -> EnvSpec:
+def _described(
+    env_id: str, env: Any, initial: mujoco.MjData, portrait: Portrait, steps: int, settling_s: float
+) -> EnvSpec:
     """Facts of an environment.
 
     Args:
@@ -101,6 +103,7 @@ def _described(env_id: str, env: Any, initial: mujoco.MjData, portrait: Portrait
         initial: Its simulator in the initial pose.
         portrait: What its model does not say.
         steps: Its time limit.
+        settling_s: Time after which its robot rests, from the initial pose and without control [s].
     """
     inner = env.unwrapped
     model = inner.model
@@ -142,7 +145,7 @@ def _described(env_id: str, env: Any, initial: mujoco.MjData, portrait: Portrait
         sensors=tuple(name_of(model, "sensor", index) for index in range(model.nsensor)),
         total_mass=_rounded(model.body_mass.sum()),
         rest_height=_rounded(initial.xpos[torso, 2]),
-        rest_clearance=_rest_clearance(model, initial, body),
+        rest_clearance=_rest_clearance(model, initial, body, settling_s),
         morphology=body,
         camera=portrait.camera,
         features=features_of(base_of(model, torso), body, floor_geom(model, torso) is not None),
@@ -254,14 +257,14 @@ def _joint(model: mujoco.MjModel, index: int) -> Joint:
     )
 
 
-def _rest_clearance(model: mujoco.MjModel, initial: mujoco.MjData, body: Morphology) -> float:
+def _rest_clearance(model: mujoco.MjModel, initial: mujoco.MjData, body: Morphology, settling_s: float) -> float:
     """Distance of the lowest geom to the floor after some seconds without control, rounded to 0.1 mm [m]."""
     torso = index_of(model, "body", body.torso)
     if floor_geom(model, torso) is None or base_of(model, torso) is TorsoFreedom.FIXED:
         return 0.0
     data = mujoco.MjData(model)
     data.qpos[:] = initial.qpos
-    mujoco.mj_step(model, data, nstep=round(SETTLING_S / model.opt.timestep))
+    mujoco.mj_step(model, data, nstep=round(settling_s / model.opt.timestep))
     mujoco.mj_kinematics(model, data)
     lowest = GeomHeights(model, torso).lowest(data.geom_xpos[None, :, 2], data.geom_xmat[None, :, 6:])
     low, *_ = Floor(model, torso, body.feet, body.trunk).read(lowest)

@@ -73,6 +73,8 @@ def _derived(path: Path, spec: mujoco.MjSpec, choices: list[str]) -> Derived:
         choices.append(f"forwards: its {'y' if sideways else 'x'} axis, about which its masses are mirrored")
         low, high = (share * float(data.xpos[torso, 2]) for share in HEALTHY)
         healthy = (low, high)
+    elif base_of(model, torso) is TorsoFreedom.FIXED:
+        choices.append("fixed to the ground: its base has no free joint (in URDF, a joint of type floating to `world`)")
     robot = RobotModel(
         source=path.name, xml=xml, stance=tuple(stance.rests.tolist()), healthy=healthy, choices=tuple(choices)
     )
