@@ -11,7 +11,7 @@ from p2p.service.sessions.lifecycle import create_session, preview
 from p2p.service.training.environments import describe_environment, find_environment, list_robots
 from p2p.service.workspace import Workspace
 
-PONY = Path(__file__).parent / "pony.xml"
+PONY = Path(__file__).parents[2] / "examples" / "pony.xml"
 
 
 def test_a_session_keeps_the_robot_that_it_began_with(ws: Workspace, tmp_path: Path) -> None:
