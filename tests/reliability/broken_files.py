@@ -88,12 +88,17 @@ def _sessions(ws: Workspace) -> tuple[str, str]:
     job = start_loop(ws, trained).job_id
     while not wait_for_job(ws, job).state.finished:
         pass
-    end_job(ws, ws.record(trained).film_dir)  # it gives way to all other work, and would be waited for
-    until(lambda: not processes_of(ws.runs.path), 400)
+    until(lambda: _at_rest(ws, trained), 400, 0.5)
     ws.record(trained).update_metadata(alias="first", tags=("a",))
     other = accepted_session(ws)
     cancel_job(ws, start_training(ws, other).job_id)
     return trained, other
+
+
+def _at_rest(ws: Workspace, session_id: str) -> bool:
+    """Whether nothing works here; the film is ended, whenever it begins: it gives way to all other work."""
+    end_job(ws, ws.record(session_id).film_dir)
+    return not processes_of(ws.runs.path)
 
 
 def _victims(place: Path, other: str) -> list[Path]:

@@ -1,10 +1,14 @@
+import fcntl
 import json
 import os
 import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -188,12 +192,19 @@ def test_a_line_typed_on_a_terminal_reaches_the_next_turn(tmp_path: Path) -> Non
         process = subprocess.Popen(
             [*ENTRY, "hop", "--runs-dir", str(tmp_path)], env=env, stdin=theirs, stdout=subprocess.PIPE, text=True
         )
-        os.close(theirs)
         assert waiting.asked.wait(240)
         os.write(ours, b"higher please\n")
+        while _unread(theirs):
+            time.sleep(0.01)
         waiting.released.set()
         out, _ = process.communicate(timeout=240)
+        os.close(theirs)
         os.close(ours)
     assert process.returncode == 3
     assert "you: higher please" in out
     assert "The person watching says: higher please" in json.dumps(claude.bodies[-1]["messages"])
+
+
+def _unread(terminal: int) -> int:
+    """Bytes that were typed on a terminal and that no program has read."""
+    return int(struct.unpack("i", fcntl.ioctl(terminal, termios.FIONREAD, b"\0" * 4))[0])
