@@ -3,7 +3,6 @@
 python examples/13_your_own_robot.py RUNS_DIR [MODEL.xml or MODEL.urdf]
 """
 
-import json
 import sys
 from pathlib import Path
 
@@ -15,12 +14,12 @@ model = sys.argv[2] if len(sys.argv) > 2 else str(Path(__file__).with_name("pony
 session = p2p.run("walk forward", env=model, runs_dir=runs_dir, n_seeds=1).wait()
 assert session.judgment is not None, session.error
 
-run = next(session.path.glob("iter_1/*/env_spec.json"))
-facts = json.loads(run.read_text(encoding="utf-8"))
-print(facts["env_id"], "was described from its model:")
-for choice in facts["robot"]["choices"]:
+robot = session.environment.robot
+assert robot is not None
+print(session.environment.env_id, "was described from its model:")
+for choice in robot.choices:
     print(" ", choice)
-print("an action of 0 holds this stance:", [round(value, 2) for value in facts["robot"]["stance"]])
+print("an action of 0 holds this stance:", [round(value, 2) for value in robot.stance])
 
 print(session.judgment.diagnosis)
 print("video:", session.video)

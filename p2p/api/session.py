@@ -7,6 +7,7 @@ from typing import Any
 
 from p2p.api.notebook import session_html
 from p2p.api.remedies import in_calls, worded
+from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Criterion
 from p2p.contracts.iteration import IterationView
@@ -21,6 +22,7 @@ from p2p.service.sessions.driving import resume_session, start_session, stop_ses
 from p2p.service.sessions.export import export_policy
 from p2p.service.sessions.extending import continue_session
 from p2p.service.sessions.steering import steer
+from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
 from p2p.store.policy import NumpyPolicy, load_policy
 
@@ -73,6 +75,11 @@ class Session:
     def criteria(self) -> tuple[Criterion, ...]:
         """Criteria of the session; empty for a reward without a sentence."""
         return self.view.criteria
+
+    @property
+    def environment(self) -> EnvSpec:
+        """Facts of its environment: observations, actions, parts, and of a robot from a model file its choices."""
+        return describe_environment(self._ws, self.view.session.env_id)
 
     @property
     def judgment(self) -> Judgment | None:

@@ -79,7 +79,7 @@ VERBS = {
     "forest": Verb("p2p.worker.pictures.forest_plot:forest"),
     "check": Verb("p2p.worker.check:check", runs_code=True),
     "call": Verb("p2p.worker.call:call", runs_code=True),
-    "describe": Verb("p2p.worker.requests:describe_environment", _describe, cpu_s=60),
+    "describe": Verb("p2p.worker.requests:describe_environment", _describe),
     "known_motions": Verb("p2p.worker.known_motions.job:make"),
     "probe": Verb("p2p.worker.requests:probe_renderers"),
     "sandbox": Verb("p2p.worker.sandbox.levels:report"),

@@ -1,7 +1,6 @@
 """Verbs of the worker: entry point, allowed directories, and process."""
 
 import os
-import resource
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,8 +13,6 @@ from p2p.worker.sandbox.confine import confine, remove_scratch
 
 INLINE_JOB = "P2P_INLINE_JOB"
 """Variable of a job that runs in the process of its caller (the inline backend): its directory."""
-MEMORY = 6 * 2**30
-"""Address space of a verb whose input is a stranger's [bytes]; MuJoCo's libraries alone take 1 GiB of it."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -45,13 +42,11 @@ class Verb:
         function: "module:function" taking the job's directory, imported on use: a check needs no torch.
         places: Directories it needs, as its request names them; an unreadable request names none.
         runs_code: Whether it executes code that may be a model's, in a host.
-        cpu_s: Processor time after which the system kills it [s], with `MEMORY` as a limit besides; None: no limits.
     """
 
     function: str
     places: Callable[[Path], Places] = job_alone
     runs_code: bool = False
-    cpu_s: int | None = None
 
 
 def run(module: str, verbs: Mapping[str, Verb], arguments: list[str]) -> int:
@@ -77,14 +72,10 @@ def run(module: str, verbs: Mapping[str, Verb], arguments: list[str]) -> int:
         verb = verbs[name]
         if verb.runs_code:
             levels.require_strength(levels.probe().level)
-        if os.environ.get(INLINE_JOB) != str(
-            directory
-        ):  # a whole process would be confined for good, with its debugger
+        # not in its caller's process, which would be confined for good, with its debugger
+        if os.environ.get(INLINE_JOB) != str(directory):
             places = verb.places(directory)
             confine(places.writable, places.readable)
-            if verb.cpu_s is not None:
-                resource.setrlimit(resource.RLIMIT_CPU, (verb.cpu_s, verb.cpu_s))
-                resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         try:
             registry.load("verb", {name: verb.function}, name)(directory)
         finally:

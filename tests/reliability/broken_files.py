@@ -17,7 +17,7 @@ from watching import processes_of, until
 
 from p2p.contracts.errors import P2PError
 from p2p.contracts.session import NewSession
-from p2p.service.jobs.ending import end_job
+from p2p.service.jobs.ending import end_film
 from p2p.service.judging.caller_judgment import judge_evidence
 from p2p.service.pictures.artefacts import metrics_table, read_reward
 from p2p.service.progress.details import view_iteration, why_it_stopped
@@ -88,17 +88,12 @@ def _sessions(ws: Workspace) -> tuple[str, str]:
     job = start_loop(ws, trained).job_id
     while not wait_for_job(ws, job).state.finished:
         pass
-    until(lambda: _at_rest(ws, trained), 400, 0.5)
+    end_film(ws, ws.record(trained))  # it gives way to all other work, and would be waited for
+    until(lambda: not processes_of(ws.runs.path), 400)
     ws.record(trained).update_metadata(alias="first", tags=("a",))
     other = accepted_session(ws)
     cancel_job(ws, start_training(ws, other).job_id)
     return trained, other
-
-
-def _at_rest(ws: Workspace, session_id: str) -> bool:
-    """Whether nothing works here; the film is ended, whenever it begins: it gives way to all other work."""
-    end_job(ws, ws.record(session_id).film_dir)
-    return not processes_of(ws.runs.path)
 
 
 def _victims(place: Path, other: str) -> list[Path]:

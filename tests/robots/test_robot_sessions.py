@@ -4,14 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from robot_files import PONY
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.session import NewSession
 from p2p.service.sessions.lifecycle import create_session, preview
 from p2p.service.training.environments import describe_environment, find_environment, list_robots
 from p2p.service.workspace import Workspace
-
-PONY = Path(__file__).parents[2] / "examples" / "pony.xml"
 
 
 def test_a_session_keeps_the_robot_that_it_began_with(ws: Workspace, tmp_path: Path) -> None:
@@ -38,6 +37,33 @@ def test_a_broken_model_leaves_nothing(ws: Workspace, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"broken\.xml.*sise"):
         find_environment(ws, str(file))
     assert not list_robots(ws)
+    assert not ws.runs.environment_dirs()
+
+
+HOSTILE = {
+    "a million geoms": (
+        '<replicate count="1000000" offset="0.001 0 0">{geom}</replicate>',
+        "too large to be described",
+    ),
+    "a hundred million geoms": (
+        '<replicate count="10000" offset="1 0 0"><replicate count="10000" offset="0 1 0">{geom}</replicate>'
+        "</replicate>",
+        "more memory than a model may have",
+    ),
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_model_that_takes_minutes_or_gigabytes_is_ended_and_leaves_nothing(
+    case: str, ws: Workspace, tmp_path: Path
+) -> None:
+    geoms, words = HOSTILE[case]
+    body = "<body><freejoint/><geom size='0.1'/>" + geoms.format(geom="<geom size='0.01'/>") + "</body>"
+    file = tmp_path / "many.xml"
+    file.write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    with pytest.raises(InvalidInput, match=words):
+        find_environment(ws, str(file))
     assert not ws.runs.environment_dirs()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from robot_files import PONY
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
@@ -17,7 +18,6 @@ from p2p.worker.engine.gym_simulation import GymSimulation
 from p2p.worker.engine.simulation import make_simulation
 from p2p.worker.robots.model_file import MAX_PARTS, read
 
-PONY = Path(__file__).parents[2] / "examples" / "pony.xml"
 ARM = """<?xml version="1.0"?><robot name="arm">
 <link name="base"><inertial><mass value="5"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>

@@ -183,7 +183,7 @@ def _assumed(skills: Sequence[Skill], body: RobotFacts) -> Iterator[str]:
             yield f"No speed is given: as fast as to {skill.params.gait or 'move'} is for this robot."
         if skill.params.gait in ("trot", "gallop"):
             yield (
-                f"In which order the feet come down is not judged: to {skill.params.gait} is judged by the speed, "
+                f"The order in which the feet come down is not judged: a {skill.params.gait} is judged by its speed "
                 "and by the use of every leg."
             )
         if skill.params.fastest and fastest(body, skill.params.direction or Direction.FORWARD, 0.0) == 0.0:

@@ -48,6 +48,9 @@ NICENESS = {"train": TRAINING_NICENESS, "film": FILM_NICENESS}
 LINES = {"film": "film"}
 """Verbs whose jobs wait for one another: sessions that end together are filmed in the order of their ends."""
 
+LIMITS = {"describe": {"max_wall_s": 60, "max_memory_mb": 6144}}
+"""Of verbs that read a stranger's file."""
+
 ERRORS: dict[int | None, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 4: EnvironmentProblem}
 """What the exit code of a worker stands for."""
 
@@ -64,7 +67,7 @@ def worker_job(
     owned = threads if verb == "train" else 0
     niceness = 0 if verb == "train" and priority == "normal" else NICENESS.get(verb, 0)
     command = ("{python}", "-m", module, verb, ".")
-    limits = {"max_log_mb": MAX_LOG_MB, "max_disk_mb": MAX_DISK_MB}
+    limits = {"max_log_mb": MAX_LOG_MB, "max_disk_mb": MAX_DISK_MB, **LIMITS.get(verb, {})}
     return JobSpec(
         argv=command,
         env=env,

@@ -1,6 +1,6 @@
 """Session drivers: start, resume, stop."""
 
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 
 from pydantic import ValidationError
 
@@ -10,11 +10,11 @@ from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import EventName, Priority, Session, SessionStatus, SessionView
 from p2p.scheduler.backends.by_directory import open_backend
 from p2p.scheduler.resources import JOB_MEMORY_MB
-from p2p.service.jobs.ending import end_job, end_training
+from p2p.service.jobs.ending import end_film, end_job, end_training
 from p2p.service.jobs.free_space import require_free_disk
 from p2p.service.jobs.processes import is_live
 from p2p.service.jobs.waiting import in_turn
-from p2p.service.jobs.worker_jobs import SINGLE_THREAD, wait
+from p2p.service.jobs.worker_jobs import SINGLE_THREAD
 from p2p.service.judging.closing import close
 from p2p.service.logs.job import keep_logs, log_variables
 from p2p.service.models.session_models import model_variables
@@ -136,9 +136,6 @@ def make_ready(ws: Workspace, record: SessionRecord, max_iterations: int | None 
         )
     record.save_session(session)
     discard_film(ws, record)
-    if status is not None and status.status.finished:
-        with suppress(InvalidInput):  # it was never started
-            wait([record.driver_dir], ws.backend)  # a driver that has said how it ended is about to leave
     if not is_driven(ws, record):
         settle(ws, BackgroundRecord(record.driver_dir).read_ticket())
         record.set_status(SessionStatus.RUNNING)
@@ -203,5 +200,5 @@ def job_settings(ws: Workspace) -> dict[str, str]:
 
 def discard_film(ws: Workspace, record: SessionRecord) -> None:
     """Discard the videos of a session that continues; its end makes new ones."""
-    end_job(ws, record.film_dir)
+    end_film(ws, record)
     files.discard(record.film_dir)

@@ -8,7 +8,7 @@ from p2p.contracts.errors import Busy, InvalidInput, P2PError, UnknownName
 from p2p.contracts.job import JobState
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import MetadataChange, SessionStatus, SessionView
-from p2p.service.jobs.ending import end_job
+from p2p.service.jobs.ending import end_film, end_job
 from p2p.service.jobs.processes import is_live
 from p2p.service.progress.job_views import get_job, list_jobs
 from p2p.service.progress.listing import list_rows
@@ -140,7 +140,7 @@ def purge_session(ws: Workspace, session_id: str) -> None:
         if (busy := busy_with(ws, record)) is not None:  # deleted by hand, or by an earlier version
             stop = Remedy.STOP.of(session=session_id)
             raise Busy(f"{session_id} cannot be removed: {busy}. To end it first: {stop}")
-        end_job(ws, record.film_dir)
+        end_film(ws, record)
         end_job(ws, record.logging_dir)
         jobs = [ticket.job_id for ticket in ws.jobs.tickets(session_id)]
         ws.runs.remove(record)

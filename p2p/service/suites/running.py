@@ -15,7 +15,7 @@ from p2p.contracts.job import JobSpec
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session, SessionStatus
 from p2p.contracts.suite import CaseResult, NewSuiteRun, Outcome, Suite, SuiteRun, SuiteRunView
-from p2p.service.jobs.ending import end_job
+from p2p.service.jobs.ending import end_film, end_job
 from p2p.service.jobs.free_space import require_free_disk
 from p2p.service.jobs.packages import require_learner
 from p2p.service.jobs.processes import is_live
@@ -170,7 +170,7 @@ def stop_suite_run(ws: Workspace, name: str) -> SuiteRunView:
             status = session.read_status() if session.exists else None
             if status is not None and not status.status.finished:
                 halt_session(ws, session)
-            end_job(ws, session.film_dir)
+            end_film(ws, session)
             end_job(ws, record.exam_dir(sitting.session_id))
     return view_suite_run(ws, name)
 

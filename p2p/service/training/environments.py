@@ -5,11 +5,11 @@ import secrets
 from pathlib import Path
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
+from p2p.contracts.errors import InvalidInput, P2PError, TrainingFailed, UnknownName
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import DescribeRequest
 from p2p.envs import catalog
-from p2p.service.jobs.worker_jobs import run_to_end
+from p2p.service.jobs.worker_jobs import last_line, run_to_end
 from p2p.service.training.plan import parse_config
 from p2p.service.workspace import Workspace
 from p2p.store import files
@@ -90,21 +90,20 @@ def _add_robot(ws: Workspace, path: Path) -> EnvSpec:
     record = IterationRecord(directory)
     record.save_describe_request(DescribeRequest(env_id=name, model_path=str(path)))
     try:
-        try:
-            run_to_end(ws.backend, "describe", directory)
-        except InvalidInput:
-            raise
-        except P2PError as error:
-            raise InvalidInput(
-                f"{path.name} is too large for p2p: compiling it and letting it stand took over a minute, or "
-                "gigabytes. Leave out what it does not need to move."
-            ) from error
+        run_to_end(ws.backend, "describe", directory)
         spec = record.read_env_spec()
-        if spec is None:
-            raise InvalidInput(f"{path.name} was not described; the log in {directory} says why.")
+        assert spec is not None, "a worker that describes writes it down"
         kept = IterationRecord(ws.runs.environment_dir(spec.env_id))
         if kept.read_env_spec() is None:
             kept.save_env_spec(spec)
+    except TrainingFailed as error:
+        status = ws.backend.status(directory)
+        if not status.over_a_limit:
+            raise
+        raise InvalidInput(
+            f"{path.name} is too large to be described. {last_line(status.error)} "
+            "Leave out what the robot does not need to move."
+        ) from error
     finally:
         files.discard(directory)
     return spec

@@ -18,7 +18,7 @@ DAMPING_RATIO = 1.0
 SAG = 0.1
 """How far a servo that was added gives way under its share of the robot's weight [rad, or m of a slide]."""
 SHORTEST = 0.02
-"""Lever that is reckoned with at least [m]."""
+"""Shortest lever that is reckoned with [m]."""
 HOLDING = 4.0
 """Largest torque of a servo that was added, in units of its share of the robot's weight."""
 

@@ -11,7 +11,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.rewards.definitions import TorsoFreedom
 from p2p.worker.engine.morphology import base_of, floor_geom, guess_morphology, index_of, name_of, robot_geoms
 from p2p.worker.robots.actions import Action, actions_of, add_servos, compile_actions
-from p2p.worker.robots.model_file import broken, read
+from p2p.worker.robots.model_file import naming, read
 from p2p.worker.robots.stance import find_stance
 
 CONTROL_S = 0.02
@@ -36,14 +36,12 @@ def derive(path: Path) -> Derived:
     Raises:
         InvalidInput: the file is broken or not taken, or the robot falls through the floor.
     """
+    with naming(path):
+        return _derived(path)
+
+
+def _derived(path: Path) -> Derived:
     spec, choices = read(path)
-    try:
-        return _derived(path, spec, choices)
-    except ValueError as error:
-        raise broken(path, error) from error
-
-
-def _derived(path: Path, spec: mujoco.MjSpec, choices: list[str]) -> Derived:
     add_servos(spec, choices)
     model = spec.compile()
     if not model.nu:
@@ -74,7 +72,10 @@ def _derived(path: Path, spec: mujoco.MjSpec, choices: list[str]) -> Derived:
         low, high = (share * float(data.xpos[torso, 2]) for share in HEALTHY)
         healthy = (low, high)
     elif base_of(model, torso) is TorsoFreedom.FIXED:
-        choices.append("fixed to the ground: its base has no free joint (in URDF, a joint of type floating to `world`)")
+        choices.append(
+            "fixed to the ground, since its base has no free joint (in URDF: a joint of type `floating` whose parent "
+            "is `world`)"
+        )
     robot = RobotModel(
         source=path.name, xml=xml, stance=tuple(stance.rests.tolist()), healthy=healthy, choices=tuple(choices)
     )

@@ -5,6 +5,8 @@ has them.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -31,17 +33,13 @@ def read(path: Path) -> tuple[mujoco.MjSpec, list[str]]:
     """A model without files beside it, and what was changed on the way, in words.
 
     Raises:
-        InvalidInput: it cannot be read, is too large, or holds what is not taken.
+        InvalidInput: it is too large, or holds what is not taken.
+        OSError, ValueError: it cannot be read, or MuJoCo does not take it.
     """
     redirect_warnings()
-    try:
-        if (size := path.stat().st_size) > MAX_FILE_BYTES:
-            raise InvalidInput(f"{path.name} has {size:,} bytes: expected a model file of at most {MAX_FILE_BYTES:,}.")
-        spec = mujoco.MjSpec.from_file(str(path))
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise broken(path, error) from error
+    if (size := path.stat().st_size) > MAX_FILE_BYTES:
+        raise InvalidInput(f"{path.name} has {size:,} bytes: expected a model file of at most {MAX_FILE_BYTES:,}.")
+    spec = mujoco.MjSpec.from_file(str(path))
     choices: list[str] = []
     _require_plain(path, spec)
     _find_meshes(path, spec, choices)
@@ -51,17 +49,25 @@ def read(path: Path) -> tuple[mujoco.MjSpec, list[str]]:
         material.textures = [""] * len(material.textures)
     _give_floor(spec, choices)
     _name_geoms(spec)
+    return mujoco.MjSpec.from_string(_without_files(spec, choices)), choices
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Inside: what stands in the way of taking a model is said of its file."""
     try:
-        text = _without_files(spec, choices)
-        return mujoco.MjSpec.from_string(text), choices
+        yield
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (MemoryError, RuntimeError) as error:  # the second is what MuJoCo makes of the first
+        raise InvalidInput(
+            f"{path.name} takes more memory than a model may have. Leave out what the robot does not need to move."
+        ) from error
     except ValueError as error:
-        raise broken(path, error) from error
-
-
-def broken(path: Path, error: ValueError) -> InvalidInput:
-    """MuJoCo's refusal of a model."""
-    words = " ".join(str(error).split())[:400]
-    return InvalidInput(f"MuJoCo does not take {path.name}: {words}. `python -m mujoco.viewer` says the same.")
+        words = " ".join(str(error).split())[:400]
+        raise InvalidInput(
+            f"MuJoCo does not take {path.name}: {words}. `python -m mujoco.viewer` says the same."
+        ) from error
 
 
 def _require_plain(path: Path, spec: mujoco.MjSpec) -> None:

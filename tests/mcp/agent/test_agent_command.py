@@ -194,7 +194,9 @@ def test_a_line_typed_on_a_terminal_reaches_the_next_turn(tmp_path: Path) -> Non
         )
         assert waiting.asked.wait(240)
         os.write(ours, b"higher please\n")
+        deadline = time.monotonic() + 60
         while _unread(theirs):
+            assert time.monotonic() < deadline, "nobody reads the terminal"
             time.sleep(0.01)
         waiting.released.set()
         out, _ = process.communicate(timeout=240)
