@@ -14,9 +14,11 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.intent import Bound
 from p2p.contracts.observe import Observe
+from p2p.contracts.randomisation import USUAL, Randomisation
 from p2p.contracts.reward import TermStatistics
 from p2p.contracts.reward_rules import Method
 from p2p.contracts.sandbox import SandboxLevel
+from p2p.contracts.senses import Observation
 from p2p.contracts.training_plan import EarlyStop
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -136,6 +138,16 @@ class TrainConfig(Contract):
     """None starts every training episode as Gymnasium does."""
     observe: Observe | None = None
     """What the policy is told besides the simulator's observation; None nothing. A list of features is enough."""
+    observation: Observation = "full"
+    """What the policy of a robot from a model file sees: "full" what the simulator knows; "robot" what its own sensors
+    measure (direction of gravity, angular velocity, joints about the stance, last action); "robot_and_velocity" also
+    the velocity of its base, which no sensor measures. Rewards and criteria read the simulator in any case."""
+    critic_observation: Literal["same", "full"] = "same"
+    """What returns are predicted from: "full" adds all that the simulator knows to what the policy sees, the draws of
+    `randomisation` included. It is needed in training alone (Pinto et al., Asymmetric actor critic, 2018)."""
+    randomisation: Randomisation | None = None
+    """How the robots of training episodes differ from the model, drawn anew for each; "usual" for usual ranges; None
+    for not at all. Selection and report rollouts have the robot as it is."""
     side_info: bool = False
     """Adds copies of the simulator's named arrays to a reward's `info`. The policy does not see them: with a reward
     that reads none of them, the training is the same to the bit."""
@@ -187,6 +199,30 @@ class TrainConfig(Contract):
             raise ValueError(
                 f"batch_size {self.batch_size} is larger than a rollout of "
                 f"n_envs x n_steps = {self.n_envs * self.n_steps} transitions"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _learner_knows_two_observations(self) -> Self:
+        if self.critic_observation != "same" and (self.learner != "fast" or not self.net_arch):
+            raise ValueError(
+                f'critic_observation "{self.critic_observation}" needs learner "fast" and a hidden layer in net_arch'
+            )
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _usual_noise_is_of_senses(cls, values: Any) -> Any:
+        if isinstance(values, dict) and values.get("randomisation") == "usual":
+            ranges = USUAL if values.get("observation", "full") != "full" else {**USUAL, "noise": None}
+            return {**values, "randomisation": ranges}
+        return values
+
+    @model_validator(mode="after")
+    def _noise_is_of_senses(self) -> Self:
+        if self.randomisation is not None and self.randomisation.noise is not None and self.observation == "full":
+            raise ValueError(
+                'randomisation has noise of the senses and observation is "full": give observation "robot", or no noise'
             )
         return self
 
@@ -365,7 +401,12 @@ class IterationAggregation(Contract):
     """The checkpoints that eyes looked at, to choose the best; empty where selection rollouts alone chose it."""
 
 
-_NESTED: dict[str, type[Contract]] = {"start_states": StartStates, "observe": Observe, "end_when": Bound}
+_NESTED: dict[str, type[Contract]] = {
+    "start_states": StartStates,
+    "observe": Observe,
+    "end_when": Bound,
+    "randomisation": Randomisation,
+}
 
 
 def known_keys(parent: str = "") -> tuple[str, ...]:

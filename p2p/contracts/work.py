@@ -11,6 +11,7 @@ from p2p.contracts.env import RobotModel
 from p2p.contracts.frame import FrameNote
 from p2p.contracts.intent import Intent
 from p2p.contracts.observe import Observe
+from p2p.contracts.senses import Senses
 from p2p.contracts.training import EXAM_SEEDS, Purpose
 
 
@@ -131,6 +132,8 @@ class RecordedEpisode(Contract):
     """By Gymnasium's own reward, for the recorded actions."""
     observe: Observe | None = None
     """What the policy is told besides Gymnasium's observation."""
+    senses: Senses | None = Field(default=None, exclude_if=lambda senses: senses is None)
+    """What it sees in place of that, where it sees what its own sensors measure."""
     torso: str = ""
     """Body whose turns and way that reads; empty where it is told nothing."""
     upright: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)

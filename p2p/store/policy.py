@@ -1,6 +1,6 @@
 """Trained policy as numpy arrays: acts without torch, identically alone or in a batch."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ EPSILON = 1e-8
 """Added to the variance, as VecNormalize does."""
 
 
+_ADDED = ("observation", "observed", "privileged_mean", "privileged_variance")
+"""Fields that files from before they were kept lack: they are written where they say something."""
 LAYERS = {"weights": "weight", "biases": "bias", "value_weights": "value_weight", "value_biases": "value_bias"}
 """Fields that hold one array per layer -> what each of these is called in the file, before its number."""
 
@@ -56,6 +58,11 @@ class NumpyPolicy:
     """Discount of those returns; None where it was not kept."""
     clip_reward: float | None = None
     """Of the normalised rewards; None where it was not kept."""
+    privileged_mean: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """Of what the value network alone sees, appended to the observations, shape (privileged,)."""
+    privileged_variance: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    observation: str = "full"
+    """What it acts on before that: `TrainConfig.observation`."""
     observed: tuple[str, ...] = ()
     """Names of what is appended to the simulator's observation, the last entries of what it acts on."""
 
@@ -97,12 +104,12 @@ class NumpyPolicy:
     def save(self, path: Path) -> None:
         """Write the policy as an .npz of plain arrays."""
         arrays: dict[str, NDArray[Any]] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in LAYERS:
-                arrays |= {f"{LAYERS[field.name]}_{i}": array for i, array in enumerate(value)}
-            elif value is not None and not (field.name == "observed" and not value):
-                arrays[field.name] = np.asarray(value)
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name in LAYERS:
+                arrays |= {f"{LAYERS[one.name]}_{i}": array for i, array in enumerate(value)}
+            elif value is not None and not (one.name in _ADDED and (len(value) == 0 or value == "full")):
+                arrays[one.name] = np.asarray(value)
         save_arrays(path, arrays)
 
 
@@ -121,10 +128,10 @@ def load_policy(path: Path) -> NumpyPolicy:
         for layer, name in LAYERS.items():  # in arrays `name_0`, `name_1` …
             count = sum(key.rpartition("_")[0] == name for key in arrays)
             values[layer] = tuple(arrays[f"{name}_{i}"] for i in range(count))
-        for field in fields(NumpyPolicy):
-            if field.name in arrays:
-                array = arrays[field.name]
-                values[field.name] = array.item() if array.ndim == 0 else array
+        for one in fields(NumpyPolicy):
+            if one.name in arrays:
+                array = arrays[one.name]
+                values[one.name] = array.item() if array.ndim == 0 else array
         values["observed"] = tuple(str(name) for name in arrays.get("observed", ()))
         return NumpyPolicy(**values)
     except (KeyError, TypeError) as error:

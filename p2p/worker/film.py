@@ -16,7 +16,7 @@ from p2p.worker.export.formats import WRITERS
 from p2p.worker.pictures.report_pictures import film
 from p2p.worker.render.find_renderer import draws
 from p2p.worker.rollout.episodes import LABELS
-from p2p.worker.rollout.policy_inputs import widened
+from p2p.worker.rollout.policy_inputs import input_space
 
 
 def film_runs(job_dir: Path) -> None:
@@ -43,7 +43,7 @@ def film_runs(job_dir: Path) -> None:
         if find_spec("stable_baselines3") is not None:
             save = registry.load("format", WRITERS, "sb3")
             env = make_environment(spec, config.env_kwargs)
-            spaces = widened(env.observation_space, config.observe), env.action_space
+            spaces = input_space(env.observation_space, config, spec), env.action_space
             for checkpoint in [checkpoints[step] for step in steps]:
                 policy = load_policy(checkpoint.policy_path)
                 save(policy, config, spaces, checkpoint.model_path, checkpoint.normalizer_path, checkpoint.step)

@@ -10,8 +10,11 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.randomisation import Randomisation
 from p2p.worker.engine.frame import SIDE_INFO, Booleans, Floats, Frame, Outcome
 from p2p.worker.engine.library import NativeBatch
+from p2p.worker.engine.morphology import index_of
+from p2p.worker.engine.randomiser import Randomiser
 from p2p.worker.engine.tasks.task import ControlSteps, Moment, VectorisedTask
 from p2p.worker.saved_state import State, fill, generator_state, joined, part, restore_generator
 
@@ -61,6 +64,14 @@ class BatchSimulation:
         self._forces_always = "cfrc_ext" in task.fields
         self._forces_missing = np.zeros(n, dtype=np.bool_)
         self._generators: list[np.random.Generator | None] = [None] * n
+        self.randomiser: Randomiser | None = None
+        """Makes the robots of new episodes differ from the model; None leaves them as they are."""
+
+    def randomise(self, randomisation: Randomisation) -> Floats:
+        """Draw the robot of every later episode; a live view of the draws, see `Randomiser.draws`."""
+        torso = index_of(self.model, "body", self.spec.morphology.torso)
+        self.randomiser = Randomiser(randomisation, self.model, torso, self._batch)
+        return self.randomiser.draws
 
     def reset(self, ids: Sequence[int], seeds: Sequence[int | None]) -> Frame:
         """Begin new episodes in the environments `ids`, each at most once; the frame holds only those, in that order.
@@ -70,6 +81,8 @@ class BatchSimulation:
             seeds: Seed of each reset; None draws on from the environment's own generator.
         """
         rows = np.array(ids, dtype=np.int32)
+        if self.randomiser is not None:
+            self.randomiser.begin(ids, seeds)
         self._batch.reset(in_order := np.sort(rows))
         for i, seed in zip(rows.tolist(), seeds, strict=True):
             self._qpos[i], self._qvel[i] = self._task.start(self._generator(i, seed))
@@ -95,7 +108,7 @@ class BatchSimulation:
         """The physics of a step; nothing is read."""
         if actions.shape != self._ctrl.shape:
             raise ValueError(f"Expected actions of shape {self._ctrl.shape}, got {actions.shape}.")
-        self._ctrl[:] = actions
+        self._ctrl[:] = actions if self.randomiser is None else self.randomiser.delayed(actions)
         self._batch.step(self._frame_skip)
         if self._forces_always:
             self._batch.apply(_CONTACT_FORCES)
@@ -128,7 +141,8 @@ class BatchSimulation:
     def state(self) -> State:
         """Physics and generators of all environments, between two steps."""
         known = {str(i): generator_state(g) for i, g in enumerate(self._generators) if g is not None}
-        return {"physics": self._batch.rows, **joined({"generator": known})}
+        drawn = self.randomiser.state() if self.randomiser is not None else {}
+        return {"physics": self._batch.rows, **joined({"generator": known, "randomiser": drawn})}
 
     def restore(self, state: State) -> None:
         """Be where another one was. What MuJoCo computes from the state is there again after the next step.
@@ -136,6 +150,8 @@ class BatchSimulation:
         Raises:
             ValueError: the state is of other environments.
         """
+        if self.randomiser is not None:
+            self.randomiser.restore(part(state, "randomiser"))
         fill(self._batch.rows, state["physics"])
         self._forces_missing[:] = False
         for name, words in part(state, "generator").items():

@@ -29,6 +29,8 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "mjb_nstate": (_INT, (_POINTER,)),
     "mjb_state": (_POINTER, (_POINTER,)),
     "mjb_stateComponent": (_POINTER, (_POINTER, _INT, _INTS)),
+    "mjb_expand": (_POINTER, (_POINTER, ctypes.c_char_p, _INTS, _INTS)),
+    "mjb_setConst": (_INT, (_POINTER, _POINTER, _INT)),
     "mjb_output": (_POINTER, (_POINTER, ctypes.c_char_p, _INTS, _INTS)),
     "mjb_step": (_INT, (_POINTER, _POINTER, _INT, _INT, _INT)),
     "mjb_forward": (_INT, (_POINTER, _POINTER, _INT, _INT)),
@@ -97,6 +99,22 @@ class NativeBatch:
             self._outputs[name] = _doubles(address, shape)
             self._refresh(None, 0)
         return self._outputs[name]
+
+    def expand(self, name: str) -> Floats:
+        """Give each simulation its own values of a float field of the model; a live view, shape (n, size), flat.
+
+        After a change of masses or inertias call `set_constants`.
+        """
+        size = ctypes.c_int()
+        width = ctypes.c_int()
+        address = self._library.mjb_expand(self._batch, name.encode(), ctypes.byref(size), ctypes.byref(width))
+        if not address or width.value != 8:
+            raise BatchUnavailable(f"MuJoCo's batches do not expand {name}")
+        return _doubles(address, (self.n, size.value))
+
+    def set_constants(self, ids: Ids) -> None:
+        """`mj_setConst` on the models of some simulations, sorted and unique."""
+        self._check(self._library.mjb_setConst(self._batch, ids.ctypes.data, len(ids)))
 
     @property
     def rows(self) -> Floats:

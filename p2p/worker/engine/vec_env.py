@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.training import TrainConfig
+from p2p.worker.engine.batch_simulation import BatchSimulation
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import make_simulation
 from p2p.worker.saved_state import State, fill, joined, part
@@ -91,11 +93,33 @@ class VecEnv:
         n: How many.
         terminate: Whether `terminate_when_unhealthy` of the configuration counts; it never does in evaluation.
         threads: Of the physics; what comes out does not depend on it.
+        randomise: Whether `randomisation` of the configuration counts; else the robots are as in the model.
+
+    Raises:
+        InvalidConfig: they are to differ, and are not stepped by MuJoCo's batch.
     """
 
-    def __init__(self, config: TrainConfig, spec: EnvSpec, n: int, terminate: bool = False, threads: int = 1) -> None:
+    def __init__(
+        self,
+        config: TrainConfig,
+        spec: EnvSpec,
+        n: int,
+        terminate: bool = False,
+        threads: int = 1,
+        randomise: bool = False,
+    ) -> None:
         self._terminate = terminate and config.terminate_when_unhealthy
         self.simulation = make_simulation(spec, n, config.env_kwargs, self._terminate, threads)
+        self.randomisation = config.randomisation if randomise else None
+        self.draws = np.zeros((n, 0))
+        """How each robot differs from the model, live, shape (n, number of draws)."""
+        if self.randomisation is not None and self.randomisation.of_the_body:
+            if not isinstance(self.simulation, BatchSimulation):
+                raise InvalidConfig(
+                    f"randomisation needs MuJoCo's batches, and {spec.env_id} is stepped by {self.simulation.engine}. "
+                    "Leave it out."
+                )
+            self.draws = self.simulation.randomise(self.randomisation)
         self.spec = spec
         self.n = n
         self.episode_steps = config.episode_steps(spec.dt)

@@ -10,7 +10,7 @@ from p2p.contracts.env import Actuator, Dimension
 from p2p.worker.description.observations import describe_observation
 from p2p.worker.engine.environment import TERMINATE, make_environment
 from p2p.worker.export.source import Source
-from p2p.worker.rollout.policy_inputs import widened
+from p2p.worker.rollout.policy_inputs import beyond_the_simulator, input_space
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Interface:
     observation_space: Box
     action_space: Box
     observation: tuple[Dimension, ...]
-    """Gymnasium's, then what the policy is told besides, in the frame "episode"."""
+    """Gymnasium's, or a robot's senses, in the frame "robot"; then what it is told besides, in the frame "episode"."""
     action: tuple[Actuator, ...]
 
     def metadata(self) -> Mapping[str, str]:
@@ -46,12 +46,19 @@ def describe_interface(source: Source) -> Interface:
     env = make_environment(source.spec, source.config.env_kwargs)
     assert isinstance(env.observation_space, Box), "a MuJoCo environment has arrays"
     assert isinstance(env.action_space, Box), "a MuJoCo environment has arrays"
-    own = describe_observation(env)
-    told = source.config.observe.inputs if source.config.observe is not None else ()
+    senses, told = beyond_the_simulator(source.config, source.spec)
+    own = (
+        describe_observation(env)
+        if senses is None
+        else tuple(
+            Dimension(index=i, name=one.name, quantity=one.description, unit=one.unit, frame="robot")
+            for i, one in enumerate(senses.inputs)
+        )
+    )
     interface = Interface(
         env_id=source.spec.env_id,
         env_kwargs=kwargs,
-        observation_space=widened(env.observation_space, source.config.observe),
+        observation_space=input_space(env.observation_space, source.config, source.spec),
         action_space=env.action_space,
         observation=own
         + tuple(

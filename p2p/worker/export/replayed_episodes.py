@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.analysis.intervals import mean_interval
+from p2p.contracts.senses import Senses
 from p2p.contracts.work import RecordedEpisode, ReturnStatistics
 from p2p.worker.export.interface import Interface
 from p2p.worker.export.source import Source
@@ -45,6 +46,7 @@ def recorded_episode(source: Source, interface: Interface) -> RecordedEpisode:
         trained_return=rollout.episode_return,
         gymnasium_return=0.0,
         observe=source.config.observe,
+        senses=Senses.of(source.spec, source.config.observation),
         torso=source.spec.morphology.torso if source.config.observe is not None else "",
         upright=source.spec.morphology.upright,
     )

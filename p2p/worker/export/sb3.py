@@ -31,7 +31,8 @@ def save_sb3(
     and no generator is seeded, so a training may call this at any time.
 
     Args:
-        policy: Actor, critic and normaliser; a critic that was not kept is a new, untrained one.
+        policy: Actor, critic and normaliser; a critic that was not kept, or sees more than the actor, is a new,
+            untrained one.
         config: Hyperparameters.
         spaces: Of the observations and of the actions.
         zip_path: Where the model goes.
@@ -86,7 +87,7 @@ def _model(policy: NumpyPolicy, config: TrainConfig, spaces: Spaces, steps: int)
     model.num_timesteps = steps
     # Policy arrays under the names of stable-baselines3's modules.
     arrays = _network("mlp_extractor.policy_net", "action_net", policy.weights, policy.biases)
-    if policy.value_weights:
+    if policy.value_weights and not len(policy.privileged_mean):
         arrays |= _network("mlp_extractor.value_net", "value_net", policy.value_weights, policy.value_biases)
     if policy.log_std is not None:
         arrays["log_std"] = policy.log_std

@@ -92,7 +92,9 @@ def open_source(run_dir: Path, step: int) -> Source:
 
 
 def shown_to(arrays: Arrays) -> NDArray[np.float32]:
-    """What the policy was shown in a recorded rollout, shape (T, input_dim): observations, and what is appended."""
+    """What the policy was shown in a recorded rollout, shape (T, input_dim)."""
+    if "seen" in arrays:
+        return arrays["seen"]
     shown: NDArray[np.float32] = arrays["obs"]
     return np.concatenate([shown, arrays["observed"]], axis=1) if "observed" in arrays else shown
 

@@ -183,6 +183,43 @@ OPENERS: dict[str, Callable[[Path], Act]] = {
 }
 
 
+class Senses:
+    """What the sensors of a robot measure, in place of the simulator's observation.
+
+    Args:
+        senses: As in export.json: where they read the simulator's state, whose entries are as MuJoCo numbers them.
+    """
+
+    def __init__(self, senses: Mapping[str, Any]) -> None:
+        self._senses = senses
+        self._last_action = np.zeros(len(senses["actions"]))
+
+    def follow(self, action: NDArray[Any]) -> None:
+        """Take the action of the next step."""
+        self._last_action = np.asarray(action, dtype=np.float64)
+
+    def read(self, env: Any) -> NDArray[np.float64]:
+        """Gravity and angular velocity in the base's frame, joints about the stance, their velocities, last action."""
+        senses, qpos, qvel = self._senses, env.data.qpos, env.data.qvel
+        found: list[Any] = []
+        if senses["root"] is not None:
+            at, dof = senses["root"]
+            w, x, y, z = qpos[at + 3 : at + 7]
+            length = np.sqrt(w * w + x * x + y * y + z * z)
+            w, x, y, z = w / length, x / length, y / length, z / length
+            found.append([2.0 * (w * y - x * z), -2.0 * (y * z + w * x), 2.0 * (x * x + y * y) - 1.0])
+            found.append(qvel[dof + 3 : dof + 6])
+            if senses["velocity"]:
+                a, b, c = qvel[dof : dof + 3]
+                ahead = (1.0 - 2.0 * (y * y + z * z)) * a + 2.0 * (x * y + w * z) * b + 2.0 * (x * z - w * y) * c
+                left = 2.0 * (x * y - w * z) * a + (1.0 - 2.0 * (x * x + z * z)) * b + 2.0 * (y * z + w * x) * c
+                up = 2.0 * (x * z + w * y) * a + 2.0 * (y * z - w * x) * b + (1.0 - 2.0 * (x * x + y * y)) * c
+                found.append([ahead, left, up])
+        found.append(qpos[senses["positions"]] - np.array(senses["stance"]))
+        found.append(qvel[senses["velocities"]])
+        return np.concatenate([*found, self._last_action])
+
+
 class Told(Protocol):
     """What a policy is told besides the observation."""
 
@@ -316,11 +353,15 @@ def play(episode: Mapping[str, Any], act: Act, told: Told | None = None) -> floa
     observation, _ = env.reset(seed=episode["seed"])
     if told is not None:
         told.begin(env)
+    senses = Senses(episode["senses"]) if episode.get("senses") else None
     total = 0.0
     for _ in range(episode["steps"]):
-        shown = np.asarray(observation) if told is None else np.concatenate([observation, told.values])
+        shown = np.asarray(observation) if senses is None else senses.read(env)
+        shown = shown if told is None else np.concatenate([shown, told.values])
         action = act(shown[None])[0]
         observation, reward, *_ = env.step(action)
+        if senses is not None:
+            senses.follow(action)
         if told is not None:
             told.follow(env, action)
         total += float(reward)

@@ -108,12 +108,23 @@ LEARNERS: dict[str, str] = {
 }
 
 
-def make_learner(name: str, config: TrainConfig, observation_space: Box, action_space: Box) -> Learner:
+def make_learner(
+    name: str, config: TrainConfig, observation_space: Box, action_space: Box, privileged: int = 0
+) -> Learner:
     """New learner for these spaces.
+
+    Args:
+        name: Of the learner.
+        config: Its hyperparameters.
+        observation_space: Of what it is shown.
+        action_space: Of what it does.
+        privileged: Last entries of an observation that its value network alone sees; only "fast" takes some.
 
     Raises:
         UnknownName: nothing is registered under `name`.
         MissingExtra: what it needs is not installed.
     """
-    learner: Learner = registry.load("learner", LEARNERS, name).for_spaces(config, observation_space, action_space)
+    kind = registry.load("learner", LEARNERS, name)
+    more = (privileged,) if privileged else ()
+    learner: Learner = kind.for_spaces(config, observation_space, action_space, *more)
     return learner

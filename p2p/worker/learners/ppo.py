@@ -90,7 +90,8 @@ class Parameters:
     The policy and the value network have hidden layers of equal sizes and run side by side, the policy in the left
     half: one matrix product does the work of two, and the optimiser sees one vector.
 
-        first      (obs_dim + 1, 2 * units)      biases in the last row, because observations end in a 1
+        first      (obs_dim + 1, 2 * units)      biases in the last row, because observations end in a 1; what the
+                                                 policy does not see stays zero in its half
         deeper     [(2, inputs, units), (2 * units,)] for each further hidden layer: weights, biases
         head       (action_dim + 1, 2 * units)   mean action, and the value in the last row; the two blocks that
                                                  would connect one network to the other's output stay zero
@@ -102,9 +103,19 @@ class Parameters:
         action_dim: Of an action.
         net_arch: Units of the hidden layers.
         dtype: Of the vector, which begins with zeros.
+        privileged: Last entries of an observation that the value network alone sees; they need a hidden layer.
     """
 
-    def __init__(self, obs_dim: int, action_dim: int, net_arch: tuple[int, ...], dtype: DTypeLike = np.float32) -> None:
+    def __init__(
+        self,
+        obs_dim: int,
+        action_dim: int,
+        net_arch: tuple[int, ...],
+        dtype: DTypeLike = np.float32,
+        privileged: int = 0,
+    ) -> None:
+        self.seen = obs_dim - privileged
+        """First entries of an observation that the policy sees."""
         outputs = action_dim + 1
         shapes: list[tuple[int, ...]] = []
         if net_arch:
@@ -131,7 +142,7 @@ class Parameters:
         if self.first is not None:
             first = np.split(self.first, 2, axis=1)[which]
             head = np.split(head, 2, axis=1)[which]
-            layers.append((first[:-1], first[-1]))
+            layers.append((first[: self.seen] if which == 0 else first[:-1], first[-1]))
         layers += [(weights[which], np.split(biases, 2)[which]) for weights, biases in self.deeper]
         return [*layers, (head.T, self.head_bias[outputs])]
 
@@ -150,6 +161,11 @@ class Parameters:
             half = self.head.shape[1] // 2
             self.head[:-1, half:] = 0.0
             self.head[-1, :half] = 0.0
+
+    def clear_unseen(self) -> None:
+        """Zero what would connect the policy to entries of the observation that it does not see."""
+        if self.first is not None:
+            self.first[self.seen : -1, : self.first.shape[1] // 2] = 0.0
 
     def copies(self) -> Networks:
         """Current values, float32."""
@@ -222,12 +238,13 @@ class ActorCritic:
         generator: Draws the first weights.
         log_std_init: First logarithm of the Gaussian's standard deviation.
         dtype: Of all numbers.
+        privileged: Last entries of an observation that the value network alone sees.
     """
 
     ROWS_AT_ONCE = 1024
     """Rows of a rollout evaluated at once: the activations of all would be the largest arrays of a training."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (the numbers that make a network)
         self,
         obs_dim: int,
         action_dim: int,
@@ -236,12 +253,13 @@ class ActorCritic:
         generator: np.random.Generator,
         log_std_init: float,
         dtype: DTypeLike = np.float32,
+        privileged: int = 0,
     ) -> None:
         self._sizes = net_arch, action_dim, dtype
         self._dtype = dtype
         self._relu = activation == "relu"
-        self.parameters = Parameters(obs_dim, action_dim, net_arch, dtype)
-        self.gradient = Parameters(obs_dim, action_dim, net_arch, dtype)
+        self.parameters = Parameters(obs_dim, action_dim, net_arch, dtype, privileged)
+        self.gradient = Parameters(obs_dim, action_dim, net_arch, dtype, privileged)
         self.parameters.initialize(generator, log_std_init)
 
     def activations(self, rows: int) -> Activations:
@@ -252,7 +270,7 @@ class ActorCritic:
 
     def mean_actions(self, observations: Array) -> Array:
         """Mean actions, shape (B, action_dim)."""
-        return self._run(self.parameters.policy, observations)
+        return self._run(self.parameters.policy, observations[:, : self.parameters.seen])
 
     def values(self, observations: Array) -> Array:
         """Predicted returns, shape (B,)."""
@@ -320,6 +338,7 @@ class ActorCritic:
             np.matmul(layer.paired_gradients, transposed, out=before.paired_gradients)
         self._multiply_by_derivative(hidden[0])
         np.matmul(observations.T, hidden[0].gradients, out=gradient.first)
+        gradient.clear_unseen()
 
     def _activate(self, layer: HiddenLayer) -> Array:
         if self._relu:
@@ -599,17 +618,29 @@ class FastLearner:
         obs_dim: Of an observation.
         action_dim: Of an action.
         permutation: Orders the rows of an epoch; by default the learner's own generator does.
+        privileged: Last entries of an observation that the value network alone sees.
     """
 
     def __init__(
-        self, config: TrainConfig, obs_dim: int, action_dim: int, permutation: Permutation | None = None
+        self,
+        config: TrainConfig,
+        obs_dim: int,
+        action_dim: int,
+        permutation: Permutation | None = None,
+        privileged: int = 0,
     ) -> None:
         weights, self._noise, self._order = np.random.default_rng(config.seed).spawn(3)
         self._config = config
         self._dims = obs_dim, action_dim
         self._permutation = permutation or self._order.permutation
         self.network = ActorCritic(
-            obs_dim, action_dim, config.net_arch, config.activation, weights, config.log_std_init
+            obs_dim,
+            action_dim,
+            config.net_arch,
+            config.activation,
+            weights,
+            config.log_std_init,
+            privileged=privileged,
         )
         """Parameters, and the gradient of the last minibatch."""
         self._adam = Adam(self.network.parameters.vector)
@@ -619,9 +650,9 @@ class FastLearner:
         self._n_updates = 0
 
     @classmethod
-    def for_spaces(cls, config: TrainConfig, observation_space: Box, action_space: Box) -> Self:
+    def for_spaces(cls, config: TrainConfig, observation_space: Box, action_space: Box, privileged: int = 0) -> Self:
         """Learner for these spaces."""
-        return cls(config, observation_space.shape[0], action_space.shape[0])
+        return cls(config, observation_space.shape[0], action_space.shape[0], privileged=privileged)
 
     def act(self, observations: Floats) -> tuple[Floats, Floats]:
         """See `Learner.act`."""

@@ -76,6 +76,7 @@ def run_episodes(
     seeds: Sequence[int],
     reward: Reward | None = None,
     extra_features: frozenset[str] = frozenset(),
+    randomise: bool = False,
 ) -> list[RecordedRollout]:
     """Run one episode per seed; each is bit-identical regardless of the others.
 
@@ -86,6 +87,7 @@ def run_episodes(
         seeds: Seed of each episode's reset.
         reward: The trained reward; None takes Gymnasium's.
         extra_features: Features of parts and expressions that are recorded too; names of anything else are passed over.
+        randomise: Whether the robots differ from the model, as the configuration's `randomisation` says.
 
     Returns:
         The episodes, in the order of `seeds`.
@@ -96,8 +98,8 @@ def run_episodes(
     rollouts: list[RecordedRollout] = []
     for start in range(0, len(seeds), SLOTS):
         wave = seeds[start : start + SLOTS]
-        env = VecEnv(config, spec, len(wave))
-        rollouts += _run_wave(env, PolicyInputs(config, env), policy, wave, reward, extra_features)
+        env = VecEnv(config, spec, len(wave), randomise=randomise)
+        rollouts += _run_wave(env, PolicyInputs(config, env, seeds=wave), policy, wave, reward, extra_features)
         env.close()
     return rollouts
 
@@ -144,6 +146,7 @@ def trajectory(rollout: RecordedRollout, spec: EnvSpec, model: mujoco.MjModel) -
     | step, timestamp | (T,) | from 1; [s] |
     | obs, next_obs, action | (T, …) | |
     | observed | (T, O) | what `observe` appends to `obs` for the policy; only where it does |
+    | seen | (T, I) | all that the policy was shown, where that is not `obs` with `observed` |
     | reward, reward_terms, _reward_term_names | (T,), (T, K), (K,) | |
     | features, _feature_names | (T, F), (F,) | |
     | terminated, truncated | (T,) | bool |
@@ -176,9 +179,12 @@ def _run_wave(
     seen.begin(range(env.n))
     forces = []
     appended = []
+    shown = []
     for _ in range(env.episode_steps):
         appended.append(seen.appended.astype(np.float32))
-        seen.follow(env.step(policy.act(seen.now)))
+        now = seen.now
+        shown.append(now.astype(np.float32) if seen.by_senses else now[:, :0])
+        seen.follow(env.step(policy.act(now)))
         forces.append(env.simulation.contact_forces().astype(np.float32))
     block = env.take_block()
     inputs = RewardInputs(
@@ -201,6 +207,8 @@ def _run_wave(
     }
     if appended[0].shape[1]:
         table["observed"] = np.array(appended)
+    if seen.by_senses:
+        table["seen"] = np.array(shown)
     return [
         RecordedRollout(
             seed=seed,

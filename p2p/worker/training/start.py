@@ -30,6 +30,11 @@ def go_on_from(files: StartRecord, config: TrainConfig, learner: Learner, collec
         return
     files.check(start)
     policy = _told_more(load_policy(files.policy_path), config)
+    if policy.observation != config.observation:
+        raise InvalidInput(
+            f'{start.words} acts on the observation "{policy.observation}" and the training shows it '
+            f'"{config.observation}". Give both the same.'
+        )
     _require_same_sizes(start, policy, learner.networks())
     try:
         learner.load(networks_of(policy), load_arrays(files.optimizer_path) if start.optimizer_sha256 else None)
@@ -40,7 +45,11 @@ def go_on_from(files: StartRecord, config: TrainConfig, learner: Learner, collec
         ) from error
     seen = min(policy.reward_count, float(REWARD_ROLLOUTS * config.n_envs * config.n_steps))
     collector.normalize_as(
-        {"mean": policy.mean, "var": policy.variance, "count": np.array(policy.observation_count)},
+        {
+            "mean": np.concatenate([policy.mean, policy.privileged_mean]),
+            "var": np.concatenate([policy.variance, policy.privileged_variance]),
+            "count": np.array(policy.observation_count),
+        },
         {"mean": np.array(policy.reward_mean), "var": np.array(policy.reward_variance), "count": np.array(seen)},
     )
 

@@ -133,12 +133,14 @@ class Training:
             first = first_seed(Purpose.TRAINING, config.seed)
         except ValueError as error:
             raise InvalidConfig(f"{error}. Choose another seed.") from error
-        env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads)
+        env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads, randomise=True)
         placer = StartPlacer(env, config.start_states, first) if config.start_states else None
         rule = EndRule(config.end_when, env.simulation) if config.end_when else None
         self.simulation = env.simulation
-        inputs = PolicyInputs(config, env)
-        self._learner: Learner = make_learner(config.learner, config, inputs.space, env.simulation.action_space)
+        inputs = PolicyInputs(config, env, learning=True, seeds=range(first, first + config.n_envs))
+        self._learner: Learner = make_learner(
+            config.learner, config, inputs.space, env.simulation.action_space, inputs.privileged
+        )
         self.reward = RewardEvaluator(run.reward, env.simulation, config.seed)
         self._collector = Collector(config, TrainingEnv(env, inputs, first, placer, rule), self._learner, self.reward)
         self._metrics = Metrics(run.record, config)
@@ -285,12 +287,15 @@ def policy_of(config: TrainConfig, learner: Learner, collector: Collector) -> Nu
     space = collector.simulation
     observations = collector.observations.statistics
     rewards = collector.rewards.statistics
+    seen = len(networks.weights[0])
     return NumpyPolicy(
         weights=networks.weights,
         biases=networks.biases,
         activation=config.activation,
-        mean=observations.mean.copy(),
-        variance=observations.var.copy(),
+        mean=observations.mean[:seen].copy(),
+        variance=observations.var[:seen].copy(),
+        privileged_mean=observations.mean[seen:].copy(),
+        privileged_variance=observations.var[seen:].copy(),
         clip=config.clip_obs if config.normalize_obs else math.inf,
         low=space.action_low,
         high=space.action_high,
@@ -303,6 +308,7 @@ def policy_of(config: TrainConfig, learner: Learner, collector: Collector) -> Nu
         reward_count=rewards.count,
         gamma=config.gamma,
         clip_reward=config.clip_reward,
+        observation=config.observation,
         observed=config.observe.names if config.observe is not None else (),
     )
 

@@ -41,21 +41,25 @@ def loss(network, rows, config):
 
 @pytest.mark.parametrize("clip_range_vf", [None, 0.5])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
-@pytest.mark.parametrize("net_arch", [(), (6,), (5, 4), (5, 5, 3)])
-def test_the_gradient_is_that_of_finite_differences(net_arch, activation, clip_range_vf):
+@pytest.mark.parametrize(
+    ("net_arch", "privileged"), [((), 0), ((6,), 0), ((5, 4), 0), ((5, 5, 3), 0), ((6,), 2), ((5, 4), 1)]
+)
+def test_the_gradient_is_that_of_finite_differences(net_arch, privileged, activation, clip_range_vf):
     random = np.random.default_rng(5)
-    network = ActorCritic(3, 2, net_arch, activation, random, log_std_init=-0.3, dtype=np.float64)
+    network = ActorCritic(3, 2, net_arch, activation, random, -0.3, np.float64, privileged)
     vector = network.parameters.vector
     vector += random.normal(0, 0.1, len(vector))
     network.parameters.clear_off_diagonal()
+    network.parameters.clear_unseen()
     rows, config = double_precision_rows(random), TrainConfig(ent_coef=0.01, clip_range_vf=clip_range_vf)
     buffers = network.activations(ROWS)
     network.forward(rows.observations, buffers)
     differentiate(rows, network, buffers, config)
     network.backward(rows.observations, buffers)
-    learnt = Parameters(3, 2, net_arch, np.float64)
+    learnt = Parameters(3, 2, net_arch, np.float64, privileged)
     learnt.vector[:] = 1.0
     learnt.clear_off_diagonal()
+    learnt.clear_unseen()
     for i in range(len(vector)):
         value, around = vector[i], []
         for step in (1e-6, -1e-6):
@@ -85,3 +89,19 @@ def test_values_of_many_rows_are_those_of_few():
     observations = random.normal(size=(2500, 3)).astype(np.float32)
     few = np.concatenate([network.values(observations[i : i + 100]) for i in range(0, 2500, 100)])
     assert network.values(observations) == pytest.approx(few, abs=1e-6)
+
+
+def test_what_the_critic_alone_sees_moves_no_action():
+    random = np.random.default_rng(0)
+    network = ActorCritic(5, 2, (8,), "tanh", random, log_std_init=0.0, privileged=2)
+    observations = random.normal(size=(10, 5)).astype(np.float32)
+    other = observations.copy()
+    other[:, 3:] += 1.0
+    buffers = network.activations(10)
+    for shown in (observations, other):
+        network.forward(np.concatenate([shown, np.ones((10, 1), np.float32)], axis=1), buffers)
+        assert pytest.approx(network.mean_actions(observations), abs=1e-6) == buffers.outputs[:2].T
+        assert buffers.outputs[2] == pytest.approx(network.values(shown), abs=1e-6)
+    assert not np.allclose(network.values(observations), network.values(other))
+    assert network.parameters.copies().weights[0].shape == (3, 8)
+    assert network.parameters.copies().value_weights[0].shape == (5, 8)

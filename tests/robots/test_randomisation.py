@@ -1,0 +1,136 @@
+"""Robots that differ from their model: as one that was changed by hand, reproducible, and in training alone."""
+
+import mujoco
+import numpy as np
+import pytest
+from pydantic import ValidationError
+from robot_files import PONY
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.randomisation import Randomisation
+from p2p.contracts.training import TrainConfig
+from p2p.store.iterations import IterationRecord
+from p2p.store.policy import NumpyPolicy
+from p2p.worker.description.describe import describe_robot
+from p2p.worker.engine import simulation
+from p2p.worker.engine.batch_simulation import BatchSimulation
+from p2p.worker.engine.vec_env import VecEnv
+from p2p.worker.rollout.episodes import run_episodes
+from p2p.worker.training.run import Run
+from p2p.worker.training.train import Training, policy_of
+
+USUAL = TrainConfig.model_validate({"observation": "robot", "randomisation": "usual", "episode_s": 0.6})
+REWARD = "def reward_fn(obs, action, next_obs, info):\n    v = info['forward_velocity']\n    return v, {'v': v}\n"
+
+
+@pytest.fixture(scope="module")
+def pony() -> EnvSpec:
+    return describe_robot("pony", PONY)
+
+
+def policy(spec: EnvSpec) -> NumpyPolicy:
+    inputs = 6 + 3 * spec.action_dim
+    weights = np.random.default_rng(0).normal(0.0, 0.3, (inputs, spec.action_dim)).astype(np.float32)
+    ends = np.ones(spec.action_dim, np.float32)
+    zeros = np.zeros(inputs)
+    return NumpyPolicy((weights,), (0 * ends,), "tanh", zeros, zeros + 1, 10.0, -ends, ends, observation="robot")
+
+
+def test_a_robot_of_a_batch_moves_as_one_whose_model_was_changed_by_hand(pony: EnvSpec) -> None:
+    ranges = Randomisation(
+        friction=(0.4, 0.6), mass=(1.2, 1.4), payload=(0.1, 0.2), gains=(0.7, 0.9), motor_strength=(0.5, 0.8),
+        latency=(2, 2),
+    )  # fmt: skip
+    env = VecEnv(TrainConfig(randomisation=ranges), pony, 3, randomise=True)
+    start = env.reset(range(3), [7, 8, 9])
+    friction, mass, payload, latency, *gains = env.draws[1]
+    stiffness, damping, strength = np.array(gains).reshape(3, 8)
+    assert pony.robot is not None
+    model = mujoco.MjModel.from_xml_string(pony.robot.xml)
+    trunk = model.body("trunk").id
+    added = payload * model.body_mass.sum()
+    model.geom_friction[:, 0] *= friction
+    model.body_inertia[trunk] *= 1.0 + added / model.body_mass[trunk]
+    model.body_mass[trunk] += added
+    model.body_mass *= mass
+    model.body_inertia *= mass
+    model.actuator_gainprm[:, 0] *= strength * stiffness
+    model.actuator_biasprm[:, :2] *= (strength * stiffness)[:, None]
+    model.actuator_biasprm[:, 2] *= strength * damping
+    model.actuator_forcerange *= strength[:, None]
+    data = mujoco.MjData(model)
+    mujoco.mj_setConst(model, data)
+    mujoco.mj_resetData(model, data)
+    data.qpos[:], data.qvel[:] = start.qpos[1], start.qvel[1]
+    mujoco.mj_forward(model, data)
+    sent = [np.zeros(8, np.float32)] * int(latency)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        actions = rng.uniform(-1, 1, (3, 8)).astype(np.float32)
+        after = env.step(actions).after
+        sent.append(actions[1])
+        data.ctrl[:] = sent.pop(0)
+        mujoco.mj_step(model, data, nstep=pony.frame_skip)
+        assert np.array_equal(after.qpos[1], data.qpos)
+        assert np.array_equal(after.qvel[1], data.qvel)
+    assert len(np.unique(env.draws[:, 0])) == 3
+
+
+def test_a_randomised_episode_is_its_seeds_alone(pony: EnvSpec) -> None:
+    many = run_episodes(USUAL, pony, policy(pony), [3, 4, 5], randomise=True)
+    (one,) = run_episodes(USUAL, pony, policy(pony), [4], randomise=True)
+    (nominal,) = run_episodes(USUAL, pony, policy(pony), [4])
+    (plain,) = run_episodes(USUAL.model_copy(update={"randomisation": None}), pony, policy(pony), [4])
+    for name in ("qpos", "action", "seen"):
+        assert np.array_equal(many[1].arrays[name], one.arrays[name])
+        assert np.array_equal(nominal.arrays[name], plain.arrays[name])
+        assert not np.array_equal(nominal.arrays[name], one.arrays[name])
+    assert np.array_equal(one.arrays["initial_qpos"], nominal.arrays["initial_qpos"])
+
+
+def test_a_training_of_randomised_robots_goes_on_from_a_saved_state(pony: EnvSpec, tmp_path) -> None:
+    record = IterationRecord(tmp_path)
+    sizes = {"n_envs": 4, "n_steps": 32, "batch_size": 64, "net_arch": (8, 8), "critic_observation": "full"}
+    record.save_config(USUAL.model_copy(update=sizes))
+    record.save_env_spec(pony)
+    record.save_reward_source(REWARD)
+    run = Run.open(record)
+    first = Training(run, 1)
+    for number in range(1, 4):
+        first.learn(number * 128)
+    state = {name: np.array(array) for name, array in first.state().items()}
+    second = Training(run, 1)
+    second._collector.restore({k.removeprefix("collector."): v for k, v in state.items() if k.startswith("collector.")})
+    second._learner.restore({k.removeprefix("learner."): v for k, v in state.items() if k.startswith("learner.")})
+    found = []
+    for training in (first, second):
+        training.learn(512)
+        training.learn(640)
+        made = policy_of(training._config, training._learner, training._collector)
+        found.append([*made.weights, *made.value_weights, made.mean, made.privileged_variance])
+        privileged = pony.obs_dim + 4 + 3 * pony.action_dim
+        assert made.value_weights[0].shape[0] == made.weights[0].shape[0] + privileged
+    assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
+
+
+def test_without_batches_it_is_refused(pony: EnvSpec, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(VecEnv(USUAL, pony, 1, randomise=True).simulation, BatchSimulation)
+    monkeypatch.setattr(simulation, "unavailable", lambda: "no batches here")
+    with pytest.raises(InvalidConfig, match=r"randomisation needs MuJoCo's batches.*no batches here"):
+        VecEnv(USUAL, pony, 1, randomise=True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"friction": (1.2, 0.8)}, "low <= high"),
+        ({"mass": (0.5, 20.0)}, "low <= high <= 10"),
+        ({"latency": (0, 99)}, "control steps"),
+        ({"noise": {}}, 'observation "robot"'),
+        ({"colour": (0, 1)}, "colour"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(fields: dict[str, object], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        TrainConfig.model_validate({"randomisation": fields})
