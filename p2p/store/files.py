@@ -26,8 +26,6 @@ ABANDONED_S = 3600.0
 """Age of a temporary file or directory from which nobody writes it any more [s]."""
 LONGEST_LINE = 16 << 20
 """Longest line of a growing file [bytes]; nothing is read from a longer one on."""
-HEAD = 256
-"""Of the first line of a growing file, what is compared [bytes]."""
 MOST_READ = 256 << 20
 """Most that is read of a growing file at once [bytes]; whoever asks can go on from the next offset."""
 
@@ -138,20 +136,6 @@ def size(path: Path) -> int:
         return 0
 
 
-def identity(path: Path) -> tuple[tuple[int, bytes] | None, int]:
-    """What tells a growing file from another in its place, and its length; (None, 0) where there is none.
-
-    The inode alone may be that of a file that was deleted: so its first line counts too, which holds a time.
-    """
-    try:
-        with open_to_read(path, longest=None) as file:
-            status = os.fstat(file.fileno())
-            head = file.read(HEAD)
-    except OSError:
-        return None, 0
-    return (status.st_ino, head.partition(b"\n")[0]), status.st_size
-
-
 def read_lines(path: Path, offset: int = 0, end: int | None = None) -> tuple[list[Any], int]:
     """JSON values of the complete lines from byte `offset` on, and the next offset; broken lines are skipped.
 
@@ -168,13 +152,22 @@ def read_placed_lines(path: Path, offset: int = 0, end: int | None = None) -> tu
     """Like `read_lines`, each value with the byte at which its line begins."""
     values: list[tuple[int, Any]] = []
     for start, block in read_blocks(path, offset, end):
-        place = start
-        for line in block.split(b"\n"):
-            with suppress(ValueError, RecursionError):
-                values.append((place, json.loads(harmless_json(line))))
-            place += len(line) + 1
+        values += values_in(block, start)
         offset = start + len(block)
     return values, offset
+
+
+def values_in(block: bytes, start: int = 0) -> Iterator[tuple[int, Any]]:
+    """JSON values of complete lines, each with the byte at which its line begins; broken lines are skipped.
+
+    Args:
+        block: The lines.
+        start: Where they begin.
+    """
+    for line in block.split(b"\n"):
+        with suppress(ValueError, RecursionError):
+            yield start, json.loads(harmless_json(line))
+        start += len(line) + 1
 
 
 def read_blocks(path: Path, offset: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 from p2p.store import files
+from p2p.store.growing_file import GrowingFile
 
 NONE_AFTER = 2**62
 KEPT = 256
@@ -42,9 +43,9 @@ class _Places:
     """Where the lines of one log begin."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._file = GrowingFile(path)
         self._lock = Lock()
-        self._begin(None)
+        self._begin()
 
     def after(self, number: int, limit: int) -> tuple[list[Any], int]:
         with self._lock:
@@ -54,23 +55,19 @@ class _Places:
             newest = self._numbers[-1] if self._numbers else 0
             if first >= last:
                 return [], newest
-            begin, end = self._starts[first], self._starts[last] if last < len(self._starts) else self._offset
+            begin, end = self._starts[first], self._starts[last] if last < len(self._starts) else self._file.offset
             wanted = set(self._starts[first:last])
-        placed, _ = files.read_placed_lines(self._path, begin, end)
+        placed, _ = files.read_placed_lines(self._file.path, begin, end)
         return [line for start, line in placed if start in wanted], newest
 
-    def _begin(self, identity: tuple[int, bytes] | None) -> None:
-        self._identity = identity
-        self._offset = 0
+    def _begin(self) -> None:
         self._numbers = array("q")
         self._starts = array("q")
 
     def _look(self) -> None:
-        identity, size = files.identity(self._path)
-        if identity != self._identity or size < self._offset:
-            self._begin(identity)  # another log has taken its place
-        placed, self._offset = files.read_placed_lines(self._path, self._offset)
-        for start, line in placed:
+        if self._file.replaced():
+            self._begin()
+        for start, line in self._file.values():
             number = line.get("seq") if isinstance(line, dict) else None
             if isinstance(number, int) and number >= (self._numbers[-1] if self._numbers else 1):
                 self._numbers.append(number)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from p2p.store import files
+from p2p.store.growing_file import GrowingFile
 
 PART = 64
 """Rows of which two values are kept."""
@@ -102,9 +102,9 @@ class _Table:
     """One file, read on from where it was last read to."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._file = GrowingFile(path)
         self._lock = Lock()
-        self._begin(None)
+        self._begin()
 
     @property
     def memory(self) -> int:
@@ -133,9 +133,7 @@ class _Table:
         first = column.first if since is None or (column.first and column.first[0] > since) else None
         return Column(extremes, self._steps[row:], column.values[row:], first)
 
-    def _begin(self, identity: tuple[int, bytes] | None) -> None:
-        self._identity = identity
-        self._offset = 0
+    def _begin(self) -> None:
         self._rows = 0
         self._last_step = 0.0
         self._dropped = False
@@ -149,14 +147,12 @@ class _Table:
         self._evaluations: list[dict[str, Any]] = []
 
     def _look(self) -> None:
-        identity, size = files.identity(self._path)
-        if identity != self._identity or size < self._offset:
-            self._begin(identity)  # another training has taken its place
-        for start, block in files.read_blocks(self._path, self._offset, size):
+        if self._file.replaced():
+            self._begin()
+        for _, block in self._file.blocks():
             lines = block.split(b"\n")
             for first in range(0, len(lines), PART):
                 self._add(_parsed(lines[first : first + PART]))
-            self._offset = start + len(block)
 
     def _add(self, rows: Sequence[dict[str, Any]]) -> None:
         self._evaluations += [

@@ -5,7 +5,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from p2p.store import files
+from p2p.store.growing_file import GrowingFile
 
 Rows = list[dict[str, Any]]
 KEPT = 64
@@ -23,31 +23,21 @@ def _scalars(path: Path) -> "_Scalars":
 
 
 class _Scalars:
-    """Incremental reader of one file; remembers its offset."""
+    """Incremental reader of one file."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._file = GrowingFile(path)
         self._lock = Lock()
-        self._offset = 0
         self._begin()
 
     def read(self) -> tuple[Rows, Rows]:
         with self._lock:
-            if self._identity() != self._seen or files.size(self._path) < self._offset:
-                self._begin()  # another training has taken its place
-            rows, self._offset = files.read_lines(self._path, self._offset)
-            self._training += [row for row in rows if row.get("type") != "eval"]
-            self._evaluations += [row for row in rows if row.get("type") == "eval"]
+            if self._file.replaced():
+                self._begin()
+            for _, row in self._file.values():
+                (self._evaluations if row.get("type") == "eval" else self._training).append(row)
             return self._training.copy(), self._evaluations.copy()
 
     def _begin(self) -> None:
-        self._seen = self._identity()
-        self._offset = 0
         self._training: Rows = []
         self._evaluations: Rows = []
-
-    def _identity(self) -> int | None:
-        try:
-            return self._path.stat().st_ino
-        except OSError:
-            return None

@@ -23,9 +23,8 @@ from p2p.contracts.session import EventName, NewSession
 from p2p.loggers.wandb import history_of, logs_of
 from p2p.scheduler import supervisor
 from p2p.service.jobs.worker_jobs import wait
-from p2p.service.logs import writing
 from p2p.service.logs.job import follow_session, keep_logs
-from p2p.service.logs.writing import SessionLogs, write_logs
+from p2p.service.logs.writing import write_logs
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
@@ -169,29 +168,6 @@ def test_after_a_kill_in_the_middle_of_a_row_none_is_doubled_and_none_is_lost(
         os.truncate(newest, newest.stat().st_size - torn)
     write_logs(ws, record.session_id, [name])
     assert without_thresholds(READERS[name](run.path)) == recorded(run)
-
-
-def test_a_training_of_which_nothing_new_is_recorded_is_not_read_again(
-    record: SessionRecord, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_: LoggerName, error: Exception) -> None:
-        raise error
-
-    read: list[Path] = []
-    rows = writing.run_rows
-    monkeypatch.setattr(writing, "run_rows", lambda run: (read.append(run.path), rows(run))[1])
-    logs = SessionLogs(record, (LoggerName.TENSORBOARD,), fail)
-    logs.write()
-    (run,) = record.iteration(1).runs()
-    assert read == [run.path]
-    logs.write()
-    assert read == [run.path]
-    last = json.loads(run.scalars_path.read_text().splitlines()[-1])
-    run.append_scalars(last | {"type": "train", "global_step": last["global_step"] + 1024})
-    before = logs.rows
-    logs.write()
-    logs.close()
-    assert (read, logs.rows) == ([run.path] * 2, before + 1)
 
 
 @pytest.mark.parametrize("name", LoggerName)

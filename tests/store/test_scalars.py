@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 from p2p.store import files
@@ -17,12 +18,23 @@ def test_new_rows_are_read_on_and_evaluations_kept_apart(tmp_path: Path) -> None
 
 def test_only_what_is_new_is_parsed(tmp_path: Path) -> None:
     path = tmp_path / "scalars.jsonl"
+    path.write_text("".join(f'{{"n": {n:100}}}\n' for n in range(9)))
+    assert len(read_scalars(path)[0]) == 9
+    with path.open("r+") as file:
+        file.seek(200)
+        file.write("#broken#")  # what was read is not looked at again
+    files.append_line(path, '{"n": 9}')
+    assert [row["n"] for row in read_scalars(path)[0]] == list(range(10))
+
+
+def test_metrics_that_were_cut_and_grew_on_past_what_was_read_are_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "scalars.jsonl"
     path.write_text('{"n": 1}\n{"n": 2}\n')
     assert len(read_scalars(path)[0]) == 2
-    with path.open("r+") as file:
-        file.write("#broken#")  # what was read is not looked at again
-    files.append_line(path, '{"n": 3}')
-    assert [row["n"] for row in read_scalars(path)[0]] == [1, 2, 3]
+    os.truncate(path, 9)
+    for n in (3, 4, 5):
+        files.append_line(path, json.dumps({"n": n}))
+    assert [row["n"] for row in read_scalars(path)[0]] == [1, 3, 4, 5]
 
 
 def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:

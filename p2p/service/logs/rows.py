@@ -1,13 +1,16 @@
 """Rows of logs, made from the records of a session; the same records make the same rows."""
 
 import math
-from collections.abc import Mapping, Sequence
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.log_rows import LogRow, LogTable, LogTarget
 from p2p.contracts.session import Session
+from p2p.store.growing_file import GrowingFile
 from p2p.store.iterations import IterationRecord, all_runs
 from p2p.store.sessions import SessionRecord
 
@@ -37,16 +40,42 @@ def session_target(record: SessionRecord) -> LogTarget:
     return LogTarget(record.session_id, "session", record.path, settings, ("iteration/score", "iteration/success_rate"))
 
 
-def run_rows(run: IterationRecord) -> dict[str, list[LogRow]]:
-    """Rows of a training and of its evaluations, as far as they are recorded."""
-    training, evaluations = run.parse_scalars()
-    begun = run.config_path.stat().st_mtime if run.config_path.exists() else 0.0
-    elapsed = [(int(row[STEP]), float(row.get("elapsed_time") or 0.0)) for row in training if STEP in row]
-    intent = run.read_criteria()
-    return {
-        "train": [_training_row(row, begun) for row in training if STEP in row],
-        "eval": [_evaluation_row(row, intent, begun, elapsed) for row in evaluations if STEP in row],
-    }
+class RunRows:
+    """Rows of a training and of its evaluations, in the order in which they were recorded.
+
+    Args:
+        run: The training.
+    """
+
+    def __init__(self, run: IterationRecord) -> None:
+        self._run = run
+        self._file = GrowingFile(run.scalars_path)
+        self._steps = array("d")
+        self._seconds = array("d")
+        """Since the training began, at each of the steps."""
+
+    def replaced(self) -> bool:
+        """Look at the records: whether those of earlier looks are not there any more, and all are new."""
+        if not self._file.replaced():
+            return False
+        self._steps = array("d")
+        self._seconds = array("d")
+        return True
+
+    def new(self) -> Iterator[LogRow]:
+        """What was recorded between the last two looks; nothing older is read."""
+        begun = self._run.config_path.stat().st_mtime if self._run.config_path.exists() else 0.0
+        intent = self._run.read_criteria()
+        for _, row in self._file.values():
+            if not isinstance(row, dict) or not _finite(row.get(STEP)):
+                continue
+            if row.get("type") != "eval":
+                self._steps.append(row[STEP])
+                self._seconds.append(float(row.get("elapsed_time") or 0.0))
+                yield _training_row(row, begun)
+            else:
+                reached = bisect_right(self._steps, row[STEP])
+                yield _evaluation_row(row, intent, begun + (self._seconds[reached - 1] if reached else 0.0))
 
 
 def session_rows(record: SessionRecord) -> list[LogRow]:
@@ -68,10 +97,7 @@ def _training_row(row: Mapping[str, Any], begun: float) -> LogRow:
     return LogRow("train", int(row[STEP]), begun + float(row.get("elapsed_time") or 0.0), scalars)
 
 
-def _evaluation_row(
-    row: Mapping[str, Any], intent: Intent | None, begun: float, elapsed: Sequence[tuple[int, float]]
-) -> LogRow:
-    step = int(row[STEP])
+def _evaluation_row(row: Mapping[str, Any], intent: Intent | None, wall_time: float) -> LogRow:
     scalars = {f"eval/{name}": float(v) for name, v in row.items() if name not in LEFT_OUT and _finite(v)}
     for name, values in (("value", row.get("criteria")), ("met_share", row.get("criteria_met"))):
         for key, value in (values if isinstance(values, Mapping) else {}).items():
@@ -80,8 +106,7 @@ def _evaluation_row(
     for criterion in intent.criteria if intent is not None else ():
         if criterion.predicate is not None and _finite(criterion.predicate.threshold):
             scalars[f"eval/criteria/{criterion.key}/threshold"] = float(criterion.predicate.threshold)
-    reached = max((seconds for at, seconds in elapsed if at <= step), default=0.0)
-    return LogRow("eval", step, begun + reached, scalars)
+    return LogRow("eval", int(row[STEP]), wall_time, scalars)
 
 
 def _iteration_row(session: Session, iteration: IterationRecord, judgment: Judgment) -> LogRow:

@@ -1,6 +1,7 @@
 """Bring the logs of a session up to date with its records."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from p2p import registry
@@ -11,12 +12,13 @@ from p2p.contracts.protocols import RunLog
 from p2p.contracts.session import EventName
 from p2p.service.jobs.packages import require_loggers
 from p2p.service.jobs.processes import is_live
-from p2p.service.logs.rows import run_rows, run_targets, session_rows, session_target
+from p2p.service.logs.rows import RunRows, run_targets, session_rows, session_target
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
 FAILED = "Logging to {name} failed"
+STREAMS = ("train", "eval", "iteration")
 
 
 class SessionLogs:
@@ -37,8 +39,8 @@ class SessionLogs:
         self._names = list(names)
         self._failed = failed
         self._open: dict[tuple[LoggerName, str], RunLog] = {}
-        self._written: dict[tuple[LoggerName, str], tuple[int, int]] = {}
-        """Version of the records that each log holds whole."""
+        self._read: dict[tuple[LoggerName, str], RunRows] = {}
+        """How far the records of each training are in its open log."""
         self.rows = 0
         """Rows that were written."""
 
@@ -47,12 +49,8 @@ class SessionLogs:
         for name in tuple(self._names):
             try:
                 for target, run in run_targets(self._record):
-                    now = _version(run)
-                    if self._written.get((name, target.name)) != now:
-                        self._bring(name, target, run_rows(run))
-                        self._written[name, target.name] = now
-                judged = {"iteration": session_rows(self._record)}
-                self._bring(name, session_target(self._record), judged, few=True)
+                    self._add_training(name, target, run)
+                self._add_iterations(name, session_target(self._record), session_rows(self._record))
             except Exception as error:  # of a foreign library, a disk or a network: the session goes on
                 self._give_up(name, error)
 
@@ -64,24 +62,60 @@ class SessionLogs:
             except Exception as error:
                 self._give_up(name, error)
         self._open.clear()
+        self._read.clear()
 
-    def _bring(
-        self, name: LoggerName, target: LogTarget, rows: Mapping[str, Sequence[LogRow]], *, few: bool = False
-    ) -> None:
-        if not any(rows.values()):
-            return
-        key = name, target.name
-        fresh = key not in self._open
-        if fresh:
-            self._open[key] = registry.load("logger", registry.LOGGERS, name)(target)
-        log = self._open[key]
-        if not all(_agrees(log.marks(stream), found, whole=fresh or few) for stream, found in rows.items()):
-            log.restart()  # a training went on from an earlier point, or a verdict was given again
-        for stream, found in rows.items():
-            for row in found[len(log.marks(stream)) :]:
+    def _add_training(self, name: LoggerName, target: LogTarget, run: IterationRecord) -> None:
+        rows = self._read.setdefault((name, target.name), RunRows(run))
+        if not rows.replaced():
+            self._append(name, target, rows.new())
+        elif not self._append(name, target, rows.new(), agreeing=True):  # it went on from an earlier point
+            self._read[name, target.name] = RunRows(run)
+            self._read[name, target.name].replaced()
+            self._begin_anew(name, target, self._read[name, target.name].new())
+
+    def _add_iterations(self, name: LoggerName, target: LogTarget, rows: Sequence[LogRow]) -> None:
+        if not self._append(name, target, rows, agreeing=True):  # a verdict was given again
+            self._begin_anew(name, target, rows)
+
+    def _append(self, name: LoggerName, target: LogTarget, rows: Iterable[LogRow], *, agreeing: bool = False) -> bool:
+        """Write rows at the end of a log; with `agreeing` those that it lacks, as far as it holds the same ones before.
+
+        Returns:
+            Whether it does.
+        """
+        log: RunLog | None = None
+        held: dict[str, deque[int]] = {}
+        for row in rows:
+            if log is None:
+                log = self._log(name, target)
+                held = {stream: deque(log.marks(stream)) for stream in STREAMS} if agreeing else {}
+            if not held.get(row.stream):
+                log.write(row)
+                self.rows += 1
+            elif held[row.stream].popleft() != row.mark:
+                return False
+        if log is not None:
+            log.flush()
+        return not any(held.values())
+
+    def _begin_anew(self, name: LoggerName, target: LogTarget, rows: Iterable[LogRow]) -> None:
+        """Write a log again, but for as many rows as cannot be taken back."""
+        log = self._log(name, target)
+        log.restart()
+        kept = {stream: len(log.marks(stream)) for stream in STREAMS}
+        for row in rows:
+            if kept[row.stream]:
+                kept[row.stream] -= 1
+            else:
                 log.write(row)
                 self.rows += 1
         log.flush()
+
+    def _log(self, name: LoggerName, target: LogTarget) -> RunLog:
+        key = name, target.name
+        if key not in self._open:
+            self._open[key] = registry.load("logger", registry.LOGGERS, name)(target)
+        return self._open[key]
 
     def _give_up(self, name: LoggerName, error: Exception) -> None:
         if name in self._names:
@@ -93,15 +127,6 @@ class SessionLogs:
                 log.close()
             except Exception:  # it was told already
                 continue
-
-
-def _version(run: IterationRecord) -> tuple[int, int]:
-    """Changes whenever something is recorded of a training."""
-    try:
-        status = run.scalars_path.stat()
-    except OSError:
-        return 0, 0
-    return status.st_size, status.st_mtime_ns
 
 
 def write_logs(ws: Workspace, session_id: str, names: Sequence[LoggerName]) -> int:
@@ -137,11 +162,3 @@ def warn_once(record: SessionRecord, name: LoggerName, error: Exception) -> None
     said = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
     message = f"{begin}: {said}. The session goes on without it; an export of its log adds what is missing."
     record.events.emit(EventName.GUARDRAIL, message=message)
-
-
-def _agrees(written: Sequence[int], rows: Sequence[LogRow], *, whole: bool) -> bool:
-    """Whether the written rows are the first ones of the records; only the last is looked at unless `whole`."""
-    if len(written) > len(rows):
-        return False
-    first = 0 if whole else max(0, len(written) - 1)
-    return all(mark == row.mark for mark, row in zip(written[first:], rows[first:], strict=False))
