@@ -12,9 +12,11 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Criterion
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.judgment import Judgment
+from p2p.contracts.metrics import IterationComparison, SessionComparison
 from p2p.contracts.session import ExtendSession, SessionStatus, SessionView
 from p2p.contracts.work import Export, ExportFormat, NewExport
 from p2p.service.judging.by_code import rejudge
+from p2p.service.progress.comparing import compare_iterations, compare_sessions
 from p2p.service.progress.details import view_iteration
 from p2p.service.progress.recordings import recorded_states
 from p2p.service.progress.session_view import view_session
@@ -208,6 +210,25 @@ class Session:
         return rejudge(self._ws, self.id, number, prompt)
 
     @worded
+    @worded
+    def compare(self, other: "Session") -> SessionComparison:
+        """Hold the best iteration against that of another session: results, criteria, settings, rewards.
+
+        Raises:
+            InvalidInput: it is the same session.
+        """
+        return compare_sessions(self._ws, self.id, other.id)
+
+    @worded
+    def compare_iterations(self, first: int, second: int) -> IterationComparison:
+        """Hold two iterations side by side: results, criteria, and what changed between them.
+
+        Raises:
+            UnknownName: there is no such iteration.
+            InvalidInput: both are the same, or one has no reward yet.
+        """
+        return compare_iterations(self._ws, self.id, first, second)
+
     @worded
     def start_states(
         self,

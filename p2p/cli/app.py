@@ -95,6 +95,12 @@ class Commands(LazyGroup):
             "Ask a model which of two policies does better what was asked; an answer that depends on their order is "
             "a tie.",
         ),
+        LazyCommand(
+            "diff",
+            "p2p.cli.diff:diff",
+            "Show what two iterations, or the best ones of two sessions, reached, and how they differ; no model is "
+            "asked.",
+        ),
         LazyCommand("stop", "p2p.cli.sessions:stop", "Stop a session and its trainings; finished work is kept."),
         LazyCommand(
             "resume",

@@ -1,12 +1,13 @@
-"""Training metrics, small enough for a model; comparison of two iterations."""
+"""Training metrics, small enough for a model; comparison of two iterations or sessions."""
 
 from enum import StrEnum
 
 from p2p.contracts.base import Contract
+from p2p.contracts.hyperparameter import HyperparameterPair
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.preference import Preference
 from p2p.contracts.reward import Change, TermStatistics
-from p2p.contracts.session import RunLine
+from p2p.contracts.session import RunLine, SessionStatus
 
 
 class MetricsKind(StrEnum):
@@ -79,6 +80,35 @@ class IterationComparison(Contract):
     """Unified diff of the sources, cut at 6000 characters."""
     preferences: tuple[Preference, ...] = ()
     """What eyes have said of the two so far, asked in both orders."""
+
+
+class SessionOutcome(Contract):
+    """What a session reached."""
+
+    session_id: str
+    prompt: str
+    env_id: str
+    status: SessionStatus
+    best: IterationOutcome | None
+    """Its best judged iteration; None before there is one."""
+
+
+class SessionComparison(Contract):
+    """The best iteration of a session against that of another."""
+
+    first: SessionOutcome
+    second: SessionOutcome
+    comparable: bool
+    """Whether both were judged by the same criteria; scores by others say nothing of each other."""
+    better: str | None
+    """Id of the session that did better: by success rate, then score; None where they are equal, unjudged, or not
+    comparable."""
+    criteria: tuple[CriterionPair, ...]
+    """Those of either."""
+    hyperparameters: tuple[HyperparameterPair, ...]
+    """Fields whose value differs."""
+    reward_diff: str
+    """Unified diff of the sources, cut at 6000 characters."""
 
 
 class MetricsView(Contract):

@@ -82,7 +82,19 @@ def link_next(request: Request, response: Response, cursor: str | None) -> None:
         response.headers["link"] = f'<{request.url.path}?{urlencode([*query, ("cursor", cursor)])}>; rel="next"'
 
 
+def other_session_of(
+    ws: Ws, other_session_id: Annotated[str, Path(description="Id of the other session, or its alias.")]
+) -> str:
+    """Id of the second session that an address names.
+
+    Raises:
+        UnknownName: nothing can be called so.
+    """
+    return session_of(ws, other_session_id)
+
+
 SessionId = Annotated[str, Depends(session_of)]
+OtherSessionId = Annotated[str, Depends(other_session_of)]
 
 
 def existing_session(ws: Ws, session_id: SessionId) -> str:

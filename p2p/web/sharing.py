@@ -30,7 +30,8 @@ def admit(request: Request) -> None:
     route = request.scope.get("route")
     shared = bool((getattr(route, "openapi_extra", None) or {}).get("x-shared"))
     given = request.path_params.get("session_id") or str(request.path_params.get("iteration_id", "")).partition(".")[0]
-    if not shared or (visitor.session_id is not None and given != visitor.session_id):
+    asked = {given, request.path_params.get("other_session_id", given)}
+    if not shared or (visitor.session_id is not None and asked != {visitor.session_id}):
         raise HTTPException(403, "This address is for readers, and this is not for them.")
 
 

@@ -18,6 +18,7 @@ EXAMPLES = {
     "session_id": "session_20260101_000000_0badcafe",
     "iteration_id": "iter_1",
     "other_id": "2",
+    "other_session_id": "session_20260101_000001_0badcafe",
     "run_id": "baseline_seed_10",
     "name": "median.mp4",
     "label": "median",

@@ -14,13 +14,21 @@ ALIKE = 0.5
 WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
 
-def reward_diff(ws: Workspace, session_id: str, first: int, second: int) -> SourceDiff:
+def reward_diff(ws: Workspace, session_id: str, first: int, second: int, other: str | None = None) -> SourceDiff:
     """How the reward of an iteration differs from that of another; one that is not written yet is empty.
+
+    Args:
+        ws: The workspace.
+        session_id: Of the first iteration.
+        first: Its number.
+        second: Number of the other one.
+        other: Its session; None for the same one.
 
     Raises:
         UnknownName: there is no such session or iteration.
     """
-    drafts = [ws.iteration_begun(session_id, number).read_draft() for number in (first, second)]
+    pair = ((session_id, first), (other or session_id, second))
+    drafts = [ws.iteration_begun(name, number).read_draft() for name, number in pair]
     old, new = ("" if draft is None else draft.source for draft in drafts)
     return diff_by_words(old, new)
 

@@ -1,7 +1,7 @@
 """Rollouts that a page puts on its clock, as its address names them.
 
-`[iteration.]label[@checkpoint~run]`: "p10" is a report rollout of the page's iteration, "2.median" that of another one,
-"median@188416~baseline_seed_10" one of a checkpoint.
+`[side.]label[@checkpoint~run]`: "p10" is a report rollout of the page's iteration, "median@188416~baseline_seed_10" one
+of a checkpoint. Where two are compared, "2.median" is of iteration 2, and "b.median" of the second session.
 """
 
 import re
@@ -14,13 +14,14 @@ from p2p.web.pages.rendering import Address
 
 MOST = 4
 """Side by side."""
-_KEY = re.compile(r"(?:(\d{1,4})\.)?(p10|median|p90)(?:@(\d{1,12})(?:~([\w.-]{1,200}))?)?")
+_KEY = re.compile(r"(?:(\d{1,4}|[ab])\.)?(p10|median|p90)(?:@(\d{1,12})(?:~([\w.-]{1,200}))?)?")
 
 
 class Clip(NamedTuple):
     """One rollout of a page."""
 
     key: str
+    session_id: str
     iteration: int
     label: str
     checkpoint: int | None
@@ -30,37 +31,40 @@ class Clip(NamedTuple):
     words: str
 
     @classmethod
-    def of(cls, found: Recording, iteration: int, own: bool) -> Self:
+    def of(cls, one: Recording, found: Recordings, side: str) -> Self:
         """A recorded rollout.
 
         Args:
-            found: The rollout.
-            iteration: Whose.
-            own: Whether that is the page's iteration.
+            one: The rollout.
+            found: Those of its iteration.
+            side: Which of the two that are compared; empty where there is one.
         """
-        key = found.label if found.report else f"{found.label}@{found.checkpoint}~{found.run_id}"
-        where = "report" if found.report else f"{round(found.checkpoint / 1000)}k steps, {found.run_id}"
+        key = one.label if one.report else f"{one.label}@{one.checkpoint}~{one.run_id}"
+        where = "report" if one.report else f"{round(one.checkpoint / 1000)}k steps, {one.run_id}"
+        whose = {"": "", "a": "first session: ", "b": "second session: "}.get(side, f"iteration {side}: ")
         return cls(
-            key=key if own else f"{iteration}.{key}",
-            iteration=iteration,
-            label=found.label,
-            checkpoint=None if found.report else found.checkpoint,
-            run_id=None if found.report else found.run_id,
-            video=found.video is not None,
-            trace=found.trace,
-            words=f"{found.label}, {where}" if own else f"iteration {iteration}: {found.label}, {where}",
+            key=f"{side}.{key}" if side else key,
+            session_id=found.session_id,
+            iteration=found.iteration,
+            label=one.label,
+            checkpoint=None if one.report else one.checkpoint,
+            run_id=None if one.report else one.run_id,
+            video=one.video is not None,
+            trace=one.trace,
+            words=f"{whose}{one.label}, {where}",
         )
 
-    def addresses(self, session_id: str) -> tuple[Address, Address]:
+    @property
+    def addresses(self) -> tuple[Address, Address]:
         """Where its video and its rows are."""
         query = "" if self.checkpoint is None else f"?checkpoint={self.checkpoint}&run={quote(self.run_id or '')}"
-        root = f"/api/sessions/{session_id}/iterations/{self.iteration}"
+        root = f"/api/sessions/{self.session_id}/iterations/{self.iteration}"
         return Address(f"{root}/recordings/{self.label}/video{query}"), Address(f"{root}/trace/{self.label}{query}")
 
 
-def clips_of(found: Recordings, own: bool = True) -> tuple[Clip, ...]:
+def clips_of(found: Recordings, side: str = "") -> tuple[Clip, ...]:
     """The rollouts of an iteration whose rows can be read."""
-    return tuple(Clip.of(one, found.iteration, own) for one in found.recordings if one.trace)
+    return tuple(Clip.of(one, found, side) for one in found.recordings if one.trace)
 
 
 def chosen(clips: Sequence[Clip], wanted: Iterable[str], otherwise: Iterable[str]) -> tuple[Clip, ...]:

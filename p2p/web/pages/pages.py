@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from p2p.web.pages import (
     benchmarks,
+    comparison,
     labelling,
     machines,
     new_session,
@@ -16,6 +17,6 @@ from p2p.web.pages import (
 )
 
 router = APIRouter(include_in_schema=False)
-for one in (sessions, new_session, session, benchmarks, machines, trash, workbench, labelling, theme):
+for one in (sessions, new_session, session, benchmarks, machines, trash, workbench, comparison, labelling, theme):
     router.include_router(one.router)
 router.add_route(static_files.PATH, static_files.answer, methods=["GET"])

@@ -7,9 +7,11 @@ from fastapi import APIRouter, Header, Query, Request, Response
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.metadata import EntityMetadata
+from p2p.contracts.metrics import SessionComparison
 from p2p.contracts.session import Session, SessionView
 from p2p.contracts.session_line import SessionFilters, SessionLine
 from p2p.service.machines.setup import require_training
+from p2p.service.progress.comparing import compare_sessions
 from p2p.service.progress.session_lines import session_filters, session_lines
 from p2p.service.progress.session_view import view_session
 from p2p.service.rewards.criteria import intent_of
@@ -19,7 +21,7 @@ from p2p.service.sessions.extending import continue_session
 from p2p.service.sessions.keeping import delete_session, edit_session, restore_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
-from p2p.web.arguments import SessionId, Ws, link_next
+from p2p.web.arguments import OtherSessionId, SessionId, Ws, link_next
 from p2p.web.schemas import Edit, ExtendRequest, ResumeRequest, SessionRequest, SessionsQuery, SessionStarted, Stopped
 from p2p.web.sharing import SHARED
 
@@ -72,6 +74,12 @@ def create(
 def one(ws: Ws, session_id: SessionId) -> SessionView:
     """A session with all that is known of it."""
     return view_session(ws, session_id)
+
+
+@router.get("/{session_id}/compare/{other_session_id}", openapi_extra=SHARED)
+def compare(ws: Ws, session_id: SessionId, other_id: OtherSessionId) -> SessionComparison:
+    """What its best iteration reached and that of another session, and how they differ."""
+    return compare_sessions(ws, session_id, other_id)
 
 
 @router.post("/{session_id}/stop")

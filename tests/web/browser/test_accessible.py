@@ -8,6 +8,7 @@ import pytest
 from asking import EXAMPLES
 from browsing import NODE_MODULES, Filming, Site
 from filmed import RECORDED
+from made_up_sessions import copy_of
 from made_up_suites import begun, end, suite_of
 
 from p2p.contracts.session import SessionStatus
@@ -17,6 +18,7 @@ from p2p.settings import Settings
 
 AXE = NODE_MODULES / "axe-core/axe.min.js"
 SESSION = EXAMPLES["session_id"]
+OTHER = "session_20260101_000002_0badcafe"
 SUITE_RUN = "poles"
 PAGES = (
     "/e2e",
@@ -26,6 +28,7 @@ PAGES = (
     f"/e2e/{SESSION}/events/3",
     f"/e2e/{SESSION}/iterations/1?with=p10",
     f"/e2e/{SESSION}/compare/1/2",
+    f"/compare/{SESSION}/{OTHER}",
     f"/label?session={SESSION}",
     f"/label?session={SESSION}&annotator=ada",
     "/benchmark",
@@ -47,6 +50,7 @@ def whole(browser: Any, filming: Filming, tmp_path_factory: pytest.TempPathFacto
     runs = tmp_path_factory.mktemp("whole") / "runs"
     shutil.copytree(filming("HalfCheetah-v5").runs_dir, runs)
     ws = Workspace(Settings(runs_dir=runs))
+    copy_of(runs / SESSION, runs, OTHER)
     thrown_away = "session_20260101_000001_0badcafe"
     shutil.copytree(RECORDED, runs / thrown_away)
     session = runs / thrown_away / "session.json"

@@ -7,6 +7,7 @@ from typing import Any
 
 from asking import EXAMPLES
 from browsing import Filming, Site
+from filmed import READ_PICTURE
 
 SESSION = EXAMPLES["session_id"]
 OTHER = "session_20260101_000001_0badcafe"
@@ -87,6 +88,30 @@ def test_two_iterations_are_compared_by_c_and_one_preferred_by_its_key(
     page.keyboard.press("Enter")
     page.wait_for_selector("text=A person prefers iteration 2")
     assert page.get_by_text("it lands on its feet").count() == 1
+
+
+def test_two_sessions_are_compared_by_c_and_play_on_one_clock(
+    site: Callable[[Path], Site], filming: Filming, tmp_path: Path
+) -> None:
+    here = site(two_sessions(filming, tmp_path))
+    page = here.open("/e2e")
+    for key in "jxjx":
+        page.keyboard.press(key)
+    page.keyboard.press("c")
+    page.wait_for_url("**/compare/session_*/session_*")
+    page.wait_for_selector("body[data-ready]")
+    videos = page.locator("[data-clips] video")
+    assert {videos.nth(n).get_attribute("src").split("/")[3] for n in (0, 1)} == {SESSION, OTHER}
+    page.locator("h1").click()
+    page.keyboard.press("Shift+ArrowRight")
+    page.wait_for_function("() => [...document.querySelectorAll('video')].every(v => !v.seeking && v.currentTime > 0)")
+    page.wait_for_timeout(100)
+    assert [videos.nth(n).evaluate(READ_PICTURE) for n in (0, 1)] == [10, 10]
+    page.wait_for_function("() => new URL(location.href).searchParams.get('row') === '10'")
+    shared = here.open(page.url.partition(f":{here.server.port}")[2])
+    shared.wait_for_selector("body[data-ready]")
+    assert shared.locator("[data-clock]").get_attribute("data-row") == "10"
+    assert shared.locator("[data-clips] > .clip").nth(1).get_attribute("data-clip") == "b.median"
 
 
 def test_a_rollout_is_scored_by_a_key_in_the_workbench(
