@@ -23,6 +23,7 @@ from p2p.service.progress.session_view import view_session
 from p2p.service.sessions.driving import resume_session, start_session, stop_session
 from p2p.service.sessions.export import export_policy
 from p2p.service.sessions.extending import continue_session
+from p2p.service.sessions.packing import pack
 from p2p.service.sessions.steering import steer
 from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
@@ -268,6 +269,20 @@ class Session:
         """
         names = tuple(ExportFormat(name) for name in formats)
         return export_policy(self._ws, self.id, NewExport(formats=names, output=output, **options))
+
+    @worded
+    def pack(self, output: Path | str, *others: "Session") -> Path:
+        """Pack its best iteration, and those of other sessions, into a ZIP file with rewards, verdicts and videos.
+
+        Args:
+            output: The file; one that is there is replaced.
+            others: Sessions of the same runs directory.
+
+        Raises:
+            StorageProblem: it cannot be written.
+        """
+        pack(self._ws, [self.id, *(other.id for other in others)], Path(output))
+        return Path(output)
 
     def _file(self, relative: str | None) -> Path | None:
         return None if relative is None else self._ws.runs.path / relative

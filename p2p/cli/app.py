@@ -158,6 +158,11 @@ class Commands(LazyGroup):
             "Write a trained policy for stable-baselines3, ONNX or TorchScript, with a model card and a replay.",
         ),
         LazyCommand(
+            "pack",
+            "p2p.cli.pack:pack",
+            "Pack the best attempts of sessions into a ZIP file: criteria, rewards, verdicts, curves, videos, exports.",
+        ),
+        LazyCommand(
             "envs",
             "p2p.cli.catalog:envs",
             "List the environments, or describe one: observations, actions, features, termination.",

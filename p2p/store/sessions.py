@@ -59,6 +59,8 @@ class SessionRecord:
     read_analysis, save_analysis = json_file("analysis.json", SessionAnalysis)
     """Report on the whole session."""
 
+    session_path = in_directory(layout.SESSION)
+    criteria_path = in_directory(layout.CRITERIA)
     status_path = in_directory(layout.STATUS)
     labels_path = in_directory("labels.jsonl")
     wishes_path = in_directory("wishes.jsonl")

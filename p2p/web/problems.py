@@ -100,6 +100,11 @@ def of_error(error: P2PError) -> Response:
     return problem(status, type(error).__name__, str(error), wait)
 
 
+def of_load(error: TooMany) -> Response:
+    """The answer where too much was asked for at once."""
+    return problem(429, "TooMany", str(error), {"retry-after": str(RETRY_S)})
+
+
 def install(app: FastAPI) -> None:
     """Have an application answer its errors so."""
 
@@ -109,7 +114,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(TooMany)
     def _of_load(_request: Request, error: TooMany) -> Response:
-        return problem(429, "TooMany", str(error), {"retry-after": str(RETRY_S)})
+        return of_load(error)
 
     @app.exception_handler(RequestValidationError)
     def _of_arguments(_request: Request, error: RequestValidationError) -> Response:

@@ -24,7 +24,7 @@ from p2p.contracts.job import in_words
 from p2p.web.gate import VISITOR
 from p2p.web.pages import charts, marks
 from p2p.web.pages.static_files import address_of
-from p2p.web.problems import Problem, TooMany, of_error, problem
+from p2p.web.problems import Problem, TooMany, of_error, of_load, problem
 from p2p.web.sharing import curtain_of
 from p2p.web.visitors import OWNER, Visitor
 
@@ -110,14 +110,17 @@ class PageRoute(APIRoute):
             except P2PError as error:
                 found = of_error(error)
             except TooMany as error:
-                found = problem(429, "TooMany", str(error))
+                found = of_load(error)
             except HTTPException as error:
                 found = problem(error.status_code, "Refused", str(error.detail))
             except RequestValidationError as error:
                 wrong = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors())
                 found = problem(422, "InvalidInput", f"The request is not valid: {wrong[:2000]}.")
             said = Problem.model_validate_json(bytes(found.body))
-            return page(request, "error.html", said.status, problem=said, tab="", command="")
+            answered = page(request, "error.html", said.status, problem=said, tab="", command="")
+            if (wait := found.headers.get("retry-after")) is not None:
+                answered.headers["retry-after"] = wait
+            return answered
 
         return handler
 
