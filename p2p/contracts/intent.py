@@ -1,5 +1,6 @@
 """Intent: a sentence, its criteria, their wording, and how they may be made stricter."""
 
+import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -122,6 +123,33 @@ class Bound(Contract):
     def _upper_only_for_between(self) -> Self:
         _check_upper(self.comparison, self.threshold, self.upper)
         return self
+
+
+_BOUND = re.compile(
+    r"\s*(?:abs\((?P<absolute>[^<>=]+)\)|(?P<feature>[^<>=]+?))\s*(?P<sign>>=|<=)\s*(?P<threshold>\S+)\s*"
+)
+
+
+def bounds_of(values: Any) -> tuple[Any, ...]:
+    """Bounds as plain values, one or several, with those that are written as a comparison read: "abs(pitch) >= 1".
+
+    Raises:
+        ValueError: a text is no comparison.
+    """
+    listed = (values,) if isinstance(values, str | dict) else values
+    return tuple(_bound_of(one) if isinstance(one, str) else one for one in listed)
+
+
+def _bound_of(text: str) -> dict[str, Any]:
+    found = _BOUND.fullmatch(text)
+    if found is None:
+        raise ValueError(f'{text!r} is no comparison; expected a feature, >= or <=, and a number: "height <= 0.4"')
+    return {
+        "feature": found["absolute"] or found["feature"],
+        "comparison": "at_least" if found["sign"] == ">=" else "at_most",
+        "threshold": found["threshold"],
+        "absolute": found["absolute"] is not None,
+    }
 
 
 class Window(Contract):

@@ -1,7 +1,6 @@
 """Trainings: configuration, summary and checkpoints of runs; rollouts; resume points."""
 
 import hashlib
-import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import StrEnum
@@ -10,9 +9,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from p2p.contracts.base import Contract, FileName
+from p2p.contracts.curriculum import Curriculum, EpisodeGrowth, Pushes, StartCurriculum
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig, InvalidInput
-from p2p.contracts.intent import Bound
+from p2p.contracts.intent import Bound, bounds_of
 from p2p.contracts.observe import Observe
 from p2p.contracts.randomisation import USUAL, Randomisation
 from p2p.contracts.reward import TermStatistics
@@ -136,6 +136,9 @@ class TrainConfig(Contract):
     run their time. A text such as "torso_contact >= 0.5" or "abs(pitch) >= 1" is enough."""
     start_states: StartStates | None = None
     """None starts every training episode as Gymnasium does."""
+    curriculum: Curriculum | None = None
+    """What changes while the training goes on: starts, weights of the reward's terms, length of the episodes, pushes;
+    None nothing. Evaluation episodes are the same throughout."""
     observe: Observe | None = None
     """What the policy is told besides the simulator's observation; None nothing. A list of features is enough."""
     observation: Observation = "full"
@@ -190,8 +193,7 @@ class TrainConfig(Contract):
     @field_validator("end_when", mode="before")
     @classmethod
     def _read_texts(cls, values: Any) -> Any:
-        listed = (values,) if isinstance(values, str | dict) else values
-        return tuple(_bound_of(one) if isinstance(one, str) else one for one in listed)
+        return bounds_of(values)
 
     @model_validator(mode="after")
     def _batch_fits_rollout(self) -> Self:
@@ -232,31 +234,39 @@ class TrainConfig(Contract):
             raise ValueError(f'device {self.device} needs learner "sb3": the learner "fast" computes on the CPU')
         return self
 
+    @model_validator(mode="after")
+    def _curriculum_contradicts_nothing(self) -> Self:
+        changing = self.curriculum
+        if changing is None:
+            return self
+        if changing.starts is not None:
+            self._require_starts_for(changing.starts)
+        if changing.episodes is not None and self.max_episode_steps is not None:
+            raise ValueError("curriculum.episodes grows to episode_s, which max_episode_steps overrides; leave one out")
+        if changing.episodes is not None and changing.episodes.start_s >= self.episode_s:
+            raise ValueError(
+                f"curriculum.episodes begins at {changing.episodes.start_s:g} s and grows to episode_s, "
+                f"{self.episode_s:g} s; expected a shorter start"
+            )
+        return self
+
+    def _require_starts_for(self, changing: StartCurriculum) -> None:
+        if self.start_states is None:
+            raise ValueError("curriculum.starts leaves start_states, and there are none; give start_states too")
+        if changing.reverse and len(self.start_states.states) < 2:
+            raise ValueError(
+                "curriculum.starts.reverse moves back through start_states.states, in the order of time; expected two "
+                f"or more of a recorded rollout, got {len(self.start_states.states)}"
+            )
+        if changing.goal and self.start_states.share == 1.0:
+            raise ValueError(
+                "curriculum.starts follows the success of episodes from the environment's own start, and with a share "
+                "of 1 in start_states there are none; give a smaller share, or no goal"
+            )
+
     def episode_steps(self, dt: float) -> int:
         """Control steps of one episode, for a control period of `dt` seconds."""
         return self.max_episode_steps or max(1, round(self.episode_s / dt))
-
-
-_BOUND = re.compile(
-    r"\s*(?:abs\((?P<absolute>[^<>=]+)\)|(?P<feature>[^<>=]+?))\s*(?P<sign>>=|<=)\s*(?P<threshold>\S+)\s*"
-)
-
-
-def _bound_of(text: str) -> dict[str, Any]:
-    """Fields of a bound that is written as a comparison.
-
-    Raises:
-        ValueError: it is none.
-    """
-    found = _BOUND.fullmatch(text)
-    if found is None:
-        raise ValueError(f'{text!r} is no comparison; expected a feature, >= or <=, and a number: "height <= 0.4"')
-    return {
-        "feature": found["absolute"] or found["feature"],
-        "comparison": "at_least" if found["sign"] == ">=" else "at_most",
-        "threshold": found["threshold"],
-        "absolute": found["absolute"] is not None,
-    }
 
 
 class EffectiveConfig(Contract):
@@ -406,6 +416,10 @@ _NESTED: dict[str, type[Contract]] = {
     "observe": Observe,
     "end_when": Bound,
     "randomisation": Randomisation,
+    "curriculum": Curriculum,
+    "curriculum.starts": StartCurriculum,
+    "curriculum.episodes": EpisodeGrowth,
+    "curriculum.pushes": Pushes,
 }
 
 
@@ -416,6 +430,11 @@ def known_keys(parent: str = "") -> tuple[str, ...]:
     return (*TrainConfig.model_fields, *_CLEANRL_NAMES, "num_minibatches")
 
 
+def parent_of(path: tuple[str, ...]) -> str:
+    """Name of the innermost object of a configuration that the last key of `path` lies in; "" for the whole."""
+    return next((name for end in range(len(path) - 1, 0, -1) if (name := ".".join(path[:end])) in _NESTED), "")
+
+
 def nearest_key(path: tuple[str, ...]) -> str | None:
     """Known key most similar to an unknown one, with the keys above it; None if none is similar.
 
@@ -423,7 +442,7 @@ def nearest_key(path: tuple[str, ...]) -> str | None:
         path: The unknown key, after those it lies under: `("start_states", "height")`.
     """
     *above, name = path
-    close = get_close_matches(name, known_keys(*above[:1]), n=1)
+    close = get_close_matches(name, known_keys(parent_of(path)), n=1)
     return ".".join((*above, close[0])) if close else None
 
 

@@ -133,8 +133,13 @@ def problem_of(predicate: "Predicate", spec: "EnvSpec") -> str:
     return "" if right else f"{feature!r}, which is in {expected}, and its threshold is in {predicate.unit!r}."
 
 
-def require_bounds(bounds: "Iterable[Bound]", spec: "EnvSpec") -> None:
-    """Refuse ends of episodes by what an environment does not have.
+def require_bounds(bounds: "Iterable[Bound]", spec: "EnvSpec", field: str = "end_when") -> None:
+    """Refuse bounds over what an environment does not have.
+
+    Args:
+        bounds: Of a configuration.
+        spec: Of the environment.
+        field: Of the configuration that they stand in.
 
     Raises:
         InvalidConfig: naming the first such feature.
@@ -143,7 +148,7 @@ def require_bounds(bounds: "Iterable[Bound]", spec: "EnvSpec") -> None:
         try:
             described(bound.feature, spec)
         except InvalidInput as error:
-            raise InvalidConfig(f"end_when: {error}") from error
+            raise InvalidConfig(f"{field}: {error}") from error
 
 
 def names_for_code(spec: "EnvSpec") -> frozenset[str]:

@@ -30,6 +30,7 @@ TASK_FIELDS = (
     "terminate_when_unhealthy",
     "end_when",
     "start_states",
+    "curriculum",
     "observe",
     "side_info",
     "env_kwargs",

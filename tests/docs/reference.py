@@ -11,6 +11,7 @@ from pydantic_core import PydanticUndefined
 
 from p2p.cli.app import app
 from p2p.contracts import errors
+from p2p.contracts.curriculum import Curriculum, EpisodeGrowth, Pushes, StartCurriculum
 from p2p.contracts.docstrings import description_of
 from p2p.contracts.observe import Observe
 from p2p.contracts.training import StartStates, TrainConfig
@@ -46,6 +47,9 @@ def commands() -> str:
     return "\n\n".join(["# Commands", MADE, intro, *parts]) + "\n"
 
 
+CURRICULUM = {"starts": StartCurriculum, "episodes": EpisodeGrowth, "pushes": Pushes}
+
+
 def settings() -> str:
     """What a process is told from outside, and the fields of a training's configuration."""
     variables = {name: f"`P2P_{name.upper()}`" for name in Settings.model_fields}
@@ -69,6 +73,18 @@ def settings() -> str:
             "### `start_states`",
             inspect.getdoc(StartStates) or "",
             table(("field", "default", "range", "meaning"), _fields(StartStates)),
+            "### `curriculum`",
+            inspect.getdoc(Curriculum) or "",
+            table(("field", "default", "range", "meaning"), _fields(Curriculum)),
+            *(
+                part
+                for name, contract in CURRICULUM.items()
+                for part in (
+                    f"#### `curriculum.{name}`",
+                    inspect.getdoc(contract) or "",
+                    table(("field", "default", "range", "meaning"), _fields(contract)),
+                )
+            ),
             "### `observe`",
             "What the policy is told besides the observation; see [Rewards](../rewards.md#what-the-policy-is-told).",
             table(("field", "default", "range", "meaning"), _fields(Observe)),

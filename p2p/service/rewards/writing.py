@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from p2p.analysis.config_audit import config_warnings
-from p2p.contracts.errors import InvalidReward, TrainingFailed
+from p2p.contracts.errors import InvalidConfig, InvalidReward, TrainingFailed
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Repairer
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
@@ -118,6 +118,10 @@ def check_reward(
     if config.start_states is not None:
         config.start_states.require(spec)
     require_bounds(config.end_when, spec)
+    if config.curriculum is not None:
+        config.curriculum.require(spec)
+        if config.curriculum.starts is not None:
+            require_bounds(config.curriculum.starts.goal, spec, "curriculum.starts.goal")
     check = IterationRecord(directory)
     check.save_env_spec(spec)
     check.save_reward_source(draft.source)
@@ -134,7 +138,12 @@ def check_reward(
     report = check.read_reward_report()
     if report is None:
         raise TrainingFailed(f"The check of {draft.source[:40]!r}… wrote no report; see {check.path}.")
-    notes = (RewardIssue(severity="warning", message=text) for text in config_warnings(draft.source, config, spec))
+    notes = [RewardIssue(severity="warning", message=text) for text in config_warnings(draft.source, config, spec)]
+    if config.curriculum is not None and report.spec is not None:
+        try:
+            config.curriculum.require_terms(tuple(term.name for term in report.spec.terms))
+        except InvalidConfig as error:
+            notes.append(RewardIssue(severity="error", message=str(error)))
     return report.model_copy(update={"issues": (*report.issues, *notes)})
 
 

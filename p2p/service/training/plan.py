@@ -11,7 +11,7 @@ from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session
 from p2p.contracts.start_policy import StartPolicy
-from p2p.contracts.training import EffectiveConfig, TrainConfig, canonical_names, known_keys, nearest_key
+from p2p.contracts.training import EffectiveConfig, TrainConfig, canonical_names, known_keys, nearest_key, parent_of
 from p2p.service.wording import field_problem
 from p2p.store.sessions import SessionRecord
 from p2p.training.presets import preset
@@ -191,7 +191,7 @@ def _explanations(error: ValidationError) -> Iterator[str]:
         elif close := nearest_key(path):
             yield f"  {'.'.join(path)}: unknown key; did you mean {close!r}?"
         else:
-            parents.add(path[0] if len(path) > 1 else "")
+            parents.add(parent_of(path))
             yield f"  {'.'.join(path)}: unknown key"
     for parent in sorted(parents):
         yield f"Known keys{f' of {parent}' if parent else ''}: {', '.join(known_keys(parent))}."

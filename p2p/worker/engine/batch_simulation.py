@@ -99,6 +99,11 @@ class BatchSimulation:
         self._batch.forward(rows)
         return self._frame(rows, ended=False)
 
+    def push(self, body: str, forces: Floats) -> None:
+        """Push a body of every environment with `forces`, shape (n, 3) [N], until the next call or reset."""
+        first = 6 * int(self.model.body(body).id)
+        self._batch.component(mujoco.mjtState.mjSTATE_XFRC_APPLIED)[:, first : first + 3] = forces
+
     def step(self, actions: NDArray[np.floating]) -> Frame:
         """Make one control step in all environments with `actions`, shape (n, action_dim)."""
         self.advance(actions)

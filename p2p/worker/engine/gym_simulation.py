@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidConfig
 from p2p.worker.engine.episode_record import EpisodeRecord
 from p2p.worker.engine.frame import SIDE_INFO, Floats, Frame, Outcome
 from p2p.worker.saved_state import State, joined, part
@@ -66,6 +67,17 @@ class GymSimulation:
         """Put environment `i` into a state; the frame holds only that one."""
         self._episodes[i].place(qpos, qvel)
         return self._frame([i], [(self._envs[i]._get_obs(), np.nan, False, {})])
+
+    def push(self, body: str, forces: Floats) -> None:  # noqa: ARG002  (Protocol)
+        """Refuse to push: a saved state is an episode that is repeated, and a push would not be.
+
+        Raises:
+            InvalidConfig: always.
+        """
+        raise InvalidConfig(
+            "curriculum.pushes needs MuJoCo's batches, and these environments run without them "
+            f"({self.engine}). Remove it."
+        )
 
     def step(self, actions: NDArray[np.floating]) -> Frame:
         """Make one control step in all environments with `actions`, shape (n, action_dim)."""

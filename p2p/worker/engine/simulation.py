@@ -45,6 +45,14 @@ class Simulation(Protocol):
         """Put environment `i` into a state; the frame holds only that one."""
         ...
 
+    def push(self, body: str, forces: Floats) -> None:
+        """Push a body of every environment with `forces`, shape (n, 3) [N] in the world, until the next call or reset.
+
+        Raises:
+            InvalidConfig: it could not go on from a saved state after that.
+        """
+        ...
+
     def step(self, actions: NDArray[np.floating]) -> Frame:
         """Make one control step in all environments with `actions`, shape (n, action_dim), handed on as they are."""
         ...

@@ -6,13 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.training import TrainConfig
+from p2p.worker.engine.vec_env import Block
 from p2p.worker.learners.learner import Learner, RolloutBatch
 from p2p.worker.learners.normalizer import ObservationNormalizer, RewardNormalizer
 from p2p.worker.learners.ppo import generalized_advantages
 from p2p.worker.reward.evaluator import RewardEvaluator
+from p2p.worker.rollout.curriculum import RewardWeights
 from p2p.worker.rollout.training_env import EpisodeLog, TrainingEnv
 from p2p.worker.saved_state import State, fill, joined, part
 
+Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 
 
@@ -52,7 +55,10 @@ class Collector:
         self.rewards = RewardNormalizer(env.n, config.gamma, config.clip_reward, config.normalize_reward)
         self.log = EpisodeLog(env.shortened)
         self.term_means: dict[str, float] = {}
-        """Mean of every reward term per step of the last rollout."""
+        """Mean of every reward term per step of the last rollout, as the reward has it."""
+        self._weights = RewardWeights(config.curriculum) if config.curriculum and config.curriculum.weights else None
+        self.course: dict[str, float] = {}
+        """Where the curriculum was in the last rollout."""
         self._seen = self.observations.update_and_apply(env.observations)
 
     def normalize_as(self, observations: State, rewards: State) -> None:
@@ -67,12 +73,17 @@ class Collector:
         self.rewards.statistics.restore(rewards)
         self._seen = self.observations.update_and_apply(self._env.observations)
 
-    def collect(self) -> RolloutBatch:
+    def collect(self, progress: float = 0.0) -> RolloutBatch:
         """Collect the next n_steps of all environments.
+
+        Args:
+            progress: Share of the training's steps that were made before, in [0, 1).
 
         Raises:
             RewardFailed: the reward raised, or returned what is not a finite number.
+            InvalidConfig: the reward cannot be weighted as the curriculum asks.
         """
+        self._env.follow(progress)
         steps = self._config.n_steps
         n = self._env.n
         observations = np.empty((steps + 1, *self._seen.shape), dtype=np.float32)
@@ -90,9 +101,8 @@ class Collector:
         block = self._env.take_block()
         table = self._reward.evaluate(block)
         self.term_means = dict(zip(self._reward.names, table[:, 1:].mean(axis=0).tolist(), strict=True))
-        raw = block.grid(table[:, 0])
-        self.log.add(raw, block.ends)
-        rewards = self.rewards.apply(raw, block.ends).astype(np.float32)
+        self.log.add(block.grid(table[:, 0]), block.ends)
+        rewards = self.rewards.apply(self._learnt_from(table, progress, block), block.ends).astype(np.float32)
         # A truncated episode would have gone on: its last reward includes gamma times the value of what follows.
         for end in cut:
             rewards[end.t, end.ids] += np.float32(self._config.gamma) * self._learner.values(end.observations)
@@ -108,6 +118,19 @@ class Collector:
             returns=returns.ravel(),
             values=values[:-1].ravel(),
         )
+
+    def _learnt_from(self, table: Floats, progress: float, block: Block) -> Floats:
+        """Rewards, shape (T, n), with the weights of the curriculum, if it has some."""
+        self.course = self._env.course
+        if self._weights is None:
+            return block.grid(table[:, 0])
+        factors = self._weights.at(progress)
+        self.course |= {f"curriculum_weight_{term}": factor for term, factor in factors.items()}
+        return block.grid(self._weights.apply(table, self._reward.names, factors))
+
+    def succeed(self, success: float) -> None:
+        """Leave the starts of a curriculum by the success at a checkpoint, in [0, 1]."""
+        self._env.succeed(success)
 
     def state(self) -> State:
         """State of the next rollout, apart from the learner's."""

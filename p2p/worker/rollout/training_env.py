@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.contracts.curriculum import EpisodeGrowth
+from p2p.contracts.training import TrainConfig
 from p2p.worker.engine.vec_env import Block, Step, VecEnv
+from p2p.worker.rollout.curriculum import Pusher, StartFollower, grown
 from p2p.worker.rollout.ending import EndRule
 from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.rollout.starts import StartPlacer
@@ -31,6 +34,10 @@ class TrainingEnv:
         first_seed: Environment i is first reset with `first_seed + i`; later resets draw on from there.
         placer: Where some of the episodes begin; None for the environment's own starts.
         rule: What ends an episode besides the environment's own rule and the time; None for nothing.
+        config: Whose curriculum changes starts, episodes and pushes; None for no curriculum.
+
+    Raises:
+        InvalidConfig: the environments cannot have the curriculum.
     """
 
     def __init__(
@@ -40,7 +47,9 @@ class TrainingEnv:
         first_seed: int,
         placer: StartPlacer | None = None,
         rule: EndRule | None = None,
+        config: TrainConfig | None = None,
     ) -> None:
+        changing = config.curriculum if config is not None else None
         self._env = env
         self._inputs = inputs
         self._placer = placer
@@ -49,6 +58,9 @@ class TrainingEnv:
             env.ended_by = rule.ended_by
         self.n = env.n
         self.simulation = env.simulation
+        self._growth = _Growth(changing.episodes, env) if changing and changing.episodes else None
+        self._pusher = Pusher(changing.pushes, env, first_seed) if changing and changing.pushes else None
+        self.follow(0.0)
         self._begin(range(env.n), range(first_seed, first_seed + env.n))
         self.reached = inputs.now
         """What the policy saw after the last step, before the resets that followed, shape (n, input_dim)."""
@@ -56,6 +68,36 @@ class TrainingEnv:
         env.limits[:] = [max(1, whole * (i + 1) // env.n) for i in range(env.n)]
         self.shortened: Booleans = env.limits < whole
         """Environments whose first episode is shorter than the others, shape (n,)."""
+        self._starts = (
+            StartFollower(changing.starts, env, placer, self.shortened)
+            if changing and changing.starts and placer
+            else None
+        )
+        self._origins: list[NDArray[np.intp]] = []
+
+    def follow(self, progress: float) -> None:
+        """Go on in the curriculum, to a share of the training's steps."""
+        if self._growth is not None:
+            self._env.episode_steps = self._growth.steps(progress)
+        if self._pusher is not None:
+            self._pusher.follow(progress)
+
+    def succeed(self, success: float) -> None:
+        """Leave the starts by the success at a checkpoint, in [0, 1]."""
+        if self._starts is not None:
+            self._starts.succeed(success)
+
+    @property
+    def course(self) -> dict[str, float]:
+        """Where the curriculum is, for the metrics."""
+        found: dict[str, float] = {}
+        if self._starts is not None and self._placer is not None:
+            found |= {"curriculum_start_share": self._placer.share, "curriculum_start_state": self._placer.present}
+        if self._growth is not None:
+            found["curriculum_episode_s"] = self._env.episode_steps * self._env.spec.dt
+        if self._pusher is not None:
+            found["curriculum_push_speed"] = self._pusher.speed
+        return found
 
     @property
     def observations(self) -> Floats:
@@ -64,24 +106,37 @@ class TrainingEnv:
 
     def step(self, actions: NDArray[np.floating]) -> Step:
         """Make one control step of all environments with `actions`, shape (n, action_dim), and the necessary resets."""
+        if self._starts is not None and self._placer is not None:
+            self._origins.append(self._placer.origins.copy())
+        if self._pusher is not None:
+            self._pusher.push()
         step = self._env.step(actions)
         self._inputs.follow(step)
         self.reached = self._inputs.now
         ended = step.ended.tolist()
         if ended:
             self._env.limits[ended] = self._env.episode_steps
+            if self._pusher is not None:
+                self._pusher.end(ended)
             self._begin(ended, [None] * len(ended))
         return step
 
     def take_block(self) -> Block:
         """Steps since the last call."""
-        return self._env.take_block()
+        block = self._env.take_block()
+        if self._starts is not None:
+            self._starts.follow(block, np.array(self._origins))
+            self._origins = []
+        return block
 
     def state(self) -> State:
         """State of the environments and of their random starts, between two blocks."""
         placer = self._placer.state() if self._placer else {}
         rule = self._rule.state() if self._rule else {}
-        return joined({"envs": self._env.state(), "inputs": self._inputs.state(), "placer": placer, "rule": rule})
+        starts = self._starts.state() if self._starts else {}
+        pushes = self._pusher.state() if self._pusher else {}
+        own = {"placer": placer, "rule": rule, "starts": starts, "pushes": pushes}
+        return joined({"envs": self._env.state(), "inputs": self._inputs.state(), **own})
 
     def restore(self, state: State) -> None:
         """Continue from a saved state.
@@ -95,6 +150,10 @@ class TrainingEnv:
             self._placer.restore(part(state, "placer"))
         if self._rule:
             self._rule.restore(part(state, "rule"))
+        if self._starts:
+            self._starts.restore(part(state, "starts"))
+        if self._pusher:
+            self._pusher.restore(part(state, "pushes"))
 
     def close(self) -> None:
         """Free the environments."""
@@ -104,6 +163,20 @@ class TrainingEnv:
         frame = self._env.simulation.reset(ids, seeds)
         self._env.begin(ids, self._placer.apply(ids, frame) if self._placer else frame)
         self._inputs.begin(ids)
+
+
+class _Growth:
+    """Length of the episodes that begin at a share of the training."""
+
+    def __init__(self, growth: EpisodeGrowth, env: VecEnv) -> None:
+        self._growth = growth
+        self._dt = env.spec.dt
+        self._whole = env.episode_steps
+
+    def steps(self, progress: float) -> int:
+        """[control steps]."""
+        length_s = grown(self._growth.start_s, self._whole * self._dt, self._growth.until, progress)
+        return max(1, round(length_s / self._dt))
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,8 +83,16 @@ class Checkpoints:
         Raises:
             RewardFailed: the reward raised, or returned what is not a finite number.
         """
+        return self.last_success() >= MET_SHARE_NEEDED
+
+    def last_success(self) -> float:
+        """Share of the last queued evaluation's rollouts that met everything required; 0 before the first. Waits.
+
+        Raises:
+            RewardFailed: the reward raised, or returned what is not a finite number.
+        """
         begun = len(self.selections) + len(self.pending)
-        return begun > 0 and (self._selection(begun - 1).success_rate or 0.0) >= MET_SHARE_NEEDED
+        return (self._selection(begun - 1).success_rate or 0.0) if begun else 0.0
 
     def _selection(self, index: int) -> Selection:
         """Result of evaluation `index`; waits for it."""

@@ -14,6 +14,7 @@ from p2p.analysis.training_dynamics import dynamics, dynamics_warnings
 from p2p.contracts.errors import InvalidConfig, RewardFailed
 from p2p.contracts.training import Purpose, ResumePoint, RunSummary, TrainConfig, first_seed
 from p2p.contracts.training_plan import EarlyStop
+from p2p.rewards.part_features import require_bounds
 from p2p.store.arrays import save_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import NumpyPolicy
@@ -134,7 +135,19 @@ class Training:
         except ValueError as error:
             raise InvalidConfig(f"{error}. Choose another seed.") from error
         env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads, randomise=True)
-        placer = StartPlacer(env, config.start_states, first) if config.start_states else None
+        changing = config.curriculum
+        if changing is not None:
+            changing.require(run.spec)
+            if changing.starts is not None:
+                require_bounds(changing.starts.goal, run.spec, "curriculum.starts.goal")
+        self._follows_checkpoints = changing is not None and changing.starts is not None and not changing.starts.goal
+        if self._follows_checkpoints and run.intent is None:
+            raise InvalidConfig(
+                "curriculum.starts follows the success at checkpoints, which needs criteria, and there are none; give "
+                'it a goal, which training episodes are to reach: ["up >= 0.9"].'
+            )
+        reverse = changing is not None and changing.starts is not None and changing.starts.reverse
+        placer = StartPlacer(env, config.start_states, first, reverse) if config.start_states else None
         rule = EndRule(config.end_when, env.simulation) if config.end_when else None
         self.simulation = env.simulation
         inputs = PolicyInputs(config, env, learning=True, seeds=range(first, first + config.n_envs))
@@ -142,7 +155,8 @@ class Training:
             config.learner, config, inputs.space, env.simulation.action_space, inputs.privileged
         )
         self.reward = RewardEvaluator(run.reward, env.simulation, config.seed)
-        self._collector = Collector(config, TrainingEnv(env, inputs, first, placer, rule), self._learner, self.reward)
+        training_env = TrainingEnv(env, inputs, first, placer, rule, config)
+        self._collector = Collector(config, training_env, self._learner, self.reward)
         self._metrics = Metrics(run.record, config)
         self.checkpoints = Checkpoints(run, own_process=threads > 1)
         self._size = config.n_envs * config.n_steps
@@ -226,12 +240,12 @@ class Training:
     def learn(self, steps: int) -> None:
         """Collect one rollout and learn from it, up to step `steps`."""
         with self._metrics.timed("rollout_time"):
-            batch = self._collector.collect()
+            batch = self._collector.collect((steps - self._size) / self._planned)
         rate = learning_rate(self._config, steps)
         with self._metrics.timed("train_time"):
             scalars = self._learner.update(batch, rate)
         scalars |= {"learning_rate": rate, "explained_variance": explained_variance(batch.values, batch.returns)}
-        self._metrics.write(scalars, self._collector.log, self._collector.term_means)
+        self._metrics.write(scalars | self._collector.course, self._collector.log, self._collector.term_means)
 
     def state(self) -> State:
         """State that later rollouts and updates depend on."""
@@ -279,6 +293,8 @@ class Training:
         policy_of(self._config, self._learner, self._collector).save(checkpoint.policy_path)
         save_arrays(checkpoint.optimizer_path, self._learner.optimizer())
         self.checkpoints.evaluate(step)
+        if self._follows_checkpoints and step > 0:  # whether the untrained policy is measured changes nothing
+            self._collector.succeed(self.checkpoints.last_success())
 
 
 def policy_of(config: TrainConfig, learner: Learner, collector: Collector) -> NumpyPolicy:

@@ -10,6 +10,7 @@ import threading
 import numpy as np
 import pytest
 
+from p2p.contracts.curriculum import Curriculum
 from p2p.contracts.errors import RewardFailed
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.job import JobSpec, JobState
@@ -65,6 +66,17 @@ IN_THE_AIR = {
     "start_states": StartStates(share=0.5, pitch=(-1.0, 1.0)),
     "observe": Observe(features=("time",), milestones=(Milestone(feature="pitch_turns", amount=0.05),)),
     "end_when": TrainConfig(end_when=("abs(displacement_x) >= 0.3",)).end_when,
+}
+CHANGING = {
+    **IN_THE_AIR,
+    "curriculum": Curriculum.model_validate(
+        {
+            "starts": {"goal": ["abs(pitch) >= 0.5"], "episodes": 5, "share_end": 0.1},
+            "weights": {"change": [[0, 0.1], [0.7, 1.5]]},
+            "episodes": {"start_s": 0.3, "until": 0.8},
+            "pushes": {"speed": 1.5, "every_s": 0.4},
+        }
+    ),
 }
 ENDS_EARLY = {"num_evals": 2, "stop_at_score": 0.8, "n_eval_episodes": 16}
 
@@ -148,6 +160,7 @@ def two_runs(tmp_path, cheetah, small):
     ("case", "kills", "threads", "options"),
     [
         ("memory, starts in the air, and inputs of its own", 1, 1, IN_THE_AIR),
+        ("memory and a curriculum", 2, 1, CHANGING),
         pytest.param("memory and starts in the air", 3, 1, IN_THE_AIR, marks=pytest.mark.nightly),
         pytest.param("evaluations beside it end it early", 1, 2, ENDS_EARLY, marks=pytest.mark.nightly),
         pytest.param("evaluations beside it end it early", 2, 2, ENDS_EARLY, marks=pytest.mark.nightly),

@@ -31,6 +31,20 @@ class Steady(RewardFunction):
         return change + turned, {"change": change, "turned": turned}
 """
 FALLING = {"terminate_when_unhealthy": True, "episode_s": 2.0}
+CURRICULUM = {
+    "total_timesteps": 1152,
+    "start_states": {"share": 0.5, "raised": [0.0, 0.3]},
+    "curriculum": {
+        "starts": {"goal": ["height >= 0.7"], "episodes": 3, "share_end": 0.1},
+        "weights": {"change": [[0, 0.1], [0.8, 2.0]]},
+        "episodes": {"start_s": 0.4, "until": 0.9},
+        "pushes": {"speed": 2.0, "every_s": 0.3, "until": 1.0},
+    },
+}
+REVERSE = {
+    "start_states": {"share": 0.7, "states": [{"qpos": [0.01 * i] * 9, "qvel": [0.0] * 9} for i in range(4)]},
+    "curriculum": {"starts": {"goal": ["abs(velocity_x) >= 0.3"], "episodes": 3, "success": 0.6, "reverse": True}},
+}
 CASES = {
     "a batch, where all at once is proven": ("HalfCheetah-v5", PLAIN, {}),
     "a reward with a memory": ("HalfCheetah-v5", WITH_MEMORY, {}),
@@ -38,10 +52,12 @@ CASES = {
     "contact forces": ("Ant-v5", PLAIN, FALLING),
     "copies of the simulator's arrays": ("Hopper-v5", PLAIN, {"side_info": True}),
     "starts in the air": ("HalfCheetah-v5", PLAIN, {"start_states": StartStates(share=0.5, pitch=(-1.0, 1.0))}),
+    "a curriculum": ("Ant-v5", WITH_MEMORY, CURRICULUM),
+    "a curriculum back from a goal": ("HalfCheetah-v5", PLAIN, REVERSE),
     "no normalisation": ("Hopper-v5", PLAIN, {"normalize_obs": False, "normalize_reward": False}),
     "stable-baselines3": ("HalfCheetah-v5", WITH_MEMORY, {"learner": "sb3"}),
 }
-FAST = ("a reward with a memory", "contact forces")
+FAST = ("a reward with a memory", "contact forces", "a curriculum", "a curriculum back from a goal")
 ENVIRONMENTS = ("Hopper-v5", "Ant-v5", "Pusher-v5")
 
 

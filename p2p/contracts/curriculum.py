@@ -1,0 +1,128 @@
+"""What changes while a training goes on: starts, weights of the reward's terms, length of the episodes, pushes."""
+
+from itertools import pairwise
+from typing import Annotated, Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from p2p.contracts.base import Contract
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.intent import Bound, bounds_of
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Knot = tuple[Share, Annotated[float, Field(ge=0, le=1000)]]
+"""A share of the training's steps, and a factor there."""
+
+
+class StartCurriculum(Contract):
+    """`start_states` that are left as the training succeeds, or that move back from the goal."""
+
+    goal: tuple[Bound, ...] = Field(default=(), max_length=8)
+    """What a training episode has to reach: all of these at one step. A text such as "yaw_turns >= 1.8" is enough.
+    Without a goal, the success of the selection rollouts at the last checkpoint counts in place of the episodes'."""
+    share_end: float = Field(default=0.0, ge=0, le=1)
+    """Share of the resets that begin in `start_states` once every episode from the environment's own start succeeds;
+    in between it moves in proportion to their success, from `start_states.share`."""
+    reverse: bool = False
+    """Begins in the last of `start_states.states`, nearest the goal, and moves one state back as often as the episodes
+    from there succeed. Half of the starts lie in the present state, half in one drawn from it and those behind it
+    (Florensa et al., Reverse curriculum generation, 2017)."""
+    success: float = Field(default=0.7, gt=0, le=1)
+    """Share of the last episodes from a state that have to reach the goal before `reverse` moves back."""
+    episodes: int = Field(default=20, ge=3, le=1000)
+    """Number of last episodes that a success is the share of; it counts as 0 until there are so many."""
+
+    @field_validator("goal", mode="before")
+    @classmethod
+    def _read_texts(cls, values: Any) -> Any:
+        return bounds_of(values)
+
+    @model_validator(mode="after")
+    def _reverse_has_a_goal(self) -> Self:
+        if self.reverse and not self.goal:
+            raise ValueError('reverse needs a goal, which training episodes are to reach: ["up >= 0.9"]')
+        return self
+
+
+class EpisodeGrowth(Contract):
+    """Training episodes that begin short and grow to `episode_s`."""
+
+    start_s: float = Field(gt=0)
+    """Length of an episode at the training's start [s]."""
+    until: float = Field(default=0.5, gt=0, le=1)
+    """Share of the training's steps after which episodes have their whole length; it grows linearly until then."""
+
+
+class Pushes(Contract):
+    """Pushes of the torso in training, in random horizontal directions, that grow; evaluation has none."""
+
+    speed: float = Field(gt=0, le=20)
+    """Change of the whole robot's velocity that a push gives at full strength, if nothing holds it [m/s]."""
+    speed_start: float = Field(default=0.0, ge=0, le=20)
+    """The same at the training's start [m/s]."""
+    until: float = Field(default=0.5, gt=0, le=1)
+    """Share of the training's steps after which pushes have full strength; it grows linearly until then."""
+    every_s: float = Field(default=2.0, gt=0)
+    """Mean time between two pushes of a robot [s]; they come at random."""
+    lasts_s: float = Field(default=0.1, gt=0)
+    """Duration of a push [s], in whole control steps."""
+
+    @model_validator(mode="after")
+    def _has_pauses(self) -> Self:
+        if self.lasts_s >= self.every_s:
+            raise ValueError(f"pushes last {self.lasts_s:g} s and come every {self.every_s:g} s: leave a pause between")
+        return self
+
+
+class Curriculum(Contract):
+    """What changes while a training goes on, by its share of steps or by its success. Evaluation never sees it."""
+
+    starts: StartCurriculum | None = None
+    """How `start_states` are left; None keeps their share."""
+    weights: dict[str, tuple[Knot, ...]] = {}
+    """Term of the reward -> its factor over the training, as pairs of a share of the steps and a factor: {"slip":
+    [[0, 0.1], [0.6, 1]]}. Linear in between, constant before and after; checkpoints are evaluated with factor 1."""
+    episodes: EpisodeGrowth | None = None
+    """None keeps the length of the episodes."""
+    pushes: Pushes | None = None
+    """None pushes nobody."""
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if not (self.starts or self.weights or self.episodes or self.pushes):
+            raise ValueError("curriculum changes nothing: give starts, weights, episodes or pushes, or leave it out")
+        for term, knots in self.weights.items():
+            if not knots:
+                raise ValueError(f"weights.{term} has no pairs; expected [[share of the training, factor], …]")
+            if any(before[0] >= after[0] for before, after in pairwise(knots)):
+                shares = ", ".join(f"{share:g}" for share, _ in knots)
+                raise ValueError(f"the shares of weights.{term} must rise, got {shares}")
+        return self
+
+    def require(self, env: EnvSpec) -> None:
+        """Refuse what a robot cannot have.
+
+        Raises:
+            InvalidConfig: it is to be pushed, and nothing lets it move away.
+        """
+        if self.pushes is None:
+            return
+        roots = [joint for joint in env.joints if joint.body == env.morphology.torso]
+        if not any(joint.kind in ("free", "slide") for joint in roots):
+            raise InvalidConfig(
+                f"curriculum.pushes pushes a torso that can move away; that of {env.env_id} is fixed in its place. "
+                "Remove it."
+            )
+
+    def require_terms(self, names: tuple[str, ...]) -> None:
+        """Refuse weights of terms that a reward does not have.
+
+        Raises:
+            InvalidConfig: naming the first of them.
+        """
+        if unknown := [term for term in self.weights if term not in names]:
+            raise InvalidConfig(
+                f"curriculum.weights names {unknown[0]!r}, which is no term of the reward; its terms are "
+                f"{', '.join(names) or 'none'}."
+            )
