@@ -115,6 +115,9 @@ class TrainConfig(Contract):
     """Widths of the hidden layers, of the policy and of the predicted returns alike."""
     activation: Literal["relu", "tanh"] = "relu"
     """After each hidden layer."""
+    mirror: bool = False
+    """Learns from each rollout and from its mirror image, left for right, which doubles the learner's part of the time.
+    Refused where the robot, its policy's inputs or the reward are not symmetric, by mirrored random steps."""
     log_std_init: float = -0.5
     """Logarithm of the standard deviation of the actions at the start."""
     normalize_obs: bool = True

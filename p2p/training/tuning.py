@@ -39,7 +39,16 @@ TASK_FIELDS = (
 fixed, too."""
 HYPERPARAMETERS = (
     *(name for name in BOUNDS if name not in TASK_FIELDS),
-    *("clip_range_vf", "net_arch", "activation", "normalize_obs", "normalize_reward", "clip_obs", "clip_reward"),
+    *(
+        "clip_range_vf",
+        "net_arch",
+        "activation",
+        "mirror",
+        "normalize_obs",
+        "normalize_reward",
+        "clip_obs",
+        "clip_reward",
+    ),
     "stop_at_score",
 )
 """How it is learnt. The fields of `TrainConfig` that are in neither are the session's own: no author sets them."""

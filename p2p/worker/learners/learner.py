@@ -56,6 +56,10 @@ class Learner(Protocol):
         """Sampled actions, shape (n, action_dim), and their log-probabilities, shape (n,) [nats]."""
         ...
 
+    def log_probs(self, observations: Floats, actions: Floats) -> Floats:
+        """Log-probabilities, shape (B,) [nats], of actions, shape (B, action_dim), in normalised observations."""
+        ...
+
     def values(self, observations: Floats) -> Floats:
         """Predicted returns, shape (B,), of normalised observations, shape (B, obs_dim)."""
         ...

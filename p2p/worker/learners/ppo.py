@@ -665,6 +665,13 @@ class FastLearner:
         actions += self.network.mean_actions(observations)
         return actions, log_probs
 
+    def log_probs(self, observations: Floats, actions: Floats) -> Floats:
+        """See `Learner.log_probs`."""
+        log_std = self.network.parameters.log_std
+        scores = (actions - self.network.mean_actions(observations)) * np.exp(-log_std)
+        found: Floats = -0.5 * np.add.reduce(scores * scores, axis=1) - np.float32(gaussian_offset(log_std))
+        return found
+
     def values(self, observations: Floats) -> Floats:
         """See `Learner.values`."""
         return self.network.values(observations)

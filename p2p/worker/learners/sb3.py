@@ -71,6 +71,12 @@ class Sb3Learner:
             actions = distribution.get_actions()
             return _array(actions), _array(distribution.log_prob(actions))
 
+    def log_probs(self, observations: Floats, actions: Floats) -> Floats:
+        """See `Learner.log_probs`."""
+        with torch.no_grad():
+            distribution = self.model.policy.get_distribution(self._tensor(observations))
+            return _array(distribution.log_prob(self._tensor(actions)))
+
     def values(self, observations: Floats) -> Floats:
         """See `Learner.values`."""
         with torch.no_grad():

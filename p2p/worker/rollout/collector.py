@@ -12,6 +12,7 @@ from p2p.worker.learners.normalizer import ObservationNormalizer, RewardNormaliz
 from p2p.worker.learners.ppo import generalized_advantages
 from p2p.worker.reward.evaluator import RewardEvaluator
 from p2p.worker.rollout.curriculum import RewardWeights
+from p2p.worker.rollout.mirror import Mirror
 from p2p.worker.rollout.training_env import EpisodeLog, TrainingEnv
 from p2p.worker.saved_state import State, fill, joined, part
 
@@ -40,13 +41,22 @@ class Collector:
         env: Where it takes place.
         learner: What acts.
         reward: What is learned.
+        mirror: Whose mirror images are learned from as well; None for none.
     """
 
-    def __init__(self, config: TrainConfig, env: TrainingEnv, learner: Learner, reward: RewardEvaluator) -> None:
+    def __init__(
+        self,
+        config: TrainConfig,
+        env: TrainingEnv,
+        learner: Learner,
+        reward: RewardEvaluator,
+        mirror: Mirror | None = None,
+    ) -> None:
         self._config = config
         self._env = env
         self._learner = learner
         self._reward = reward
+        self._mirror = mirror
         self.simulation = env.simulation
         self._low = env.simulation.action_low
         self._high = env.simulation.action_high
@@ -89,9 +99,13 @@ class Collector:
         observations = np.empty((steps + 1, *self._seen.shape), dtype=np.float32)
         actions = np.empty((steps, n, len(self._low)), dtype=np.float32)
         log_probs = np.empty((steps, n), dtype=np.float32)
+        images = np.empty((steps, *self._seen.shape), dtype=np.float32) if self._mirror is not None else None
         cut: list[_TimeUp] = []
         for t in range(steps):
             observations[t] = self._seen
+            if images is not None and self._mirror is not None:
+                # of what is not normalised yet: the statistics of both sides differ
+                images[t] = self.observations.apply(self._mirror.observations.apply(self._env.observations))
             actions[t], log_probs[t] = self._learner.act(self._seen)
             step = self._env.step(np.clip(actions[t], self._low, self._high))
             self._seen = self.observations.update_and_apply(self._env.observations)
@@ -110,13 +124,31 @@ class Collector:
         advantages, returns = generalized_advantages(
             rewards, values, block.ends, self._config.gamma, self._config.gae_lambda
         )
-        return RolloutBatch(
+        batch = RolloutBatch(
             observations=observations[:-1].reshape(steps * n, -1),
             actions=actions.reshape(steps * n, -1),
             log_probs=log_probs.ravel(),
             advantages=advantages.ravel(),
             returns=returns.ravel(),
             values=values[:-1].ravel(),
+        )
+        return batch if images is None else self._with_images(batch, images.reshape(steps * n, -1))
+
+    def _with_images(self, batch: RolloutBatch, observations: Floats32) -> RolloutBatch:
+        """A rollout, followed by its mirror image, which is as good (Abdolhosseini et al., On learning symmetric
+        locomotion, 2019, "duplicate tuples").
+
+        The policy that acted need not be symmetric: the probability of a mirrored action is its own.
+        """
+        assert self._mirror is not None, "there are images"
+        actions = self._mirror.actions.apply(batch.actions).astype(np.float32)
+        return RolloutBatch(
+            observations=np.concatenate([batch.observations, observations]),
+            actions=np.concatenate([batch.actions, actions]),
+            log_probs=np.concatenate([batch.log_probs, self._learner.log_probs(observations, actions)]),
+            advantages=np.tile(batch.advantages, 2),
+            returns=np.tile(batch.returns, 2),
+            values=np.concatenate([batch.values, self._learner.values(observations)]),
         )
 
     def _learnt_from(self, table: Floats, progress: float, block: Block) -> Floats:

@@ -25,6 +25,7 @@ from p2p.worker.learners.ppo import explained_variance
 from p2p.worker.reward.evaluator import RewardEvaluator, spec_of
 from p2p.worker.rollout.collector import Collector
 from p2p.worker.rollout.ending import EndRule
+from p2p.worker.rollout.mirror import find_mirror
 from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.rollout.starts import StartPlacer
 from p2p.worker.rollout.training_env import TrainingEnv
@@ -156,7 +157,8 @@ class Training:
         )
         self.reward = RewardEvaluator(run.reward, env.simulation, config.seed)
         training_env = TrainingEnv(env, inputs, first, placer, rule, config)
-        self._collector = Collector(config, training_env, self._learner, self.reward)
+        mirror = find_mirror(config, run.spec, run.reward) if config.mirror else None
+        self._collector = Collector(config, training_env, self._learner, self.reward, mirror)
         self._metrics = Metrics(run.record, config)
         self.checkpoints = Checkpoints(run, own_process=threads > 1)
         self._size = config.n_envs * config.n_steps
