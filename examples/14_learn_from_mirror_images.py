@@ -33,13 +33,15 @@ for seed in SEEDS:
         verdict = session.judgment
         print(
             f"seed {seed}, {name}: {verdict.success_rate:.0%} of {verdict.n_rollouts} rollouts, "
-            f"score {verdict.intent_score:.2f}, policy {session.policy.path}",
+            f"score {verdict.intent_score:.2f}",
             flush=True,
         )
     assert mirrored.judgment.n_rollouts == plain.judgment.n_rollouts
 
 # What is not symmetric is refused before anything is trained: a Humanoid's knees are not alike.
 try:
-    p2p.run("walk forward", env="Humanoid-v5", runs_dir=RUNS_DIR, config={"mirror": True, "total_timesteps": 10_000}).wait()
+    p2p.run(
+        "walk forward", env="Humanoid-v5", runs_dir=RUNS_DIR, config={"mirror": True, "total_timesteps": 10_000}
+    ).wait()
 except p2p.P2PError as refused:
     print(refused)
