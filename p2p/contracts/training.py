@@ -238,6 +238,12 @@ class TrainConfig(Contract):
         return self
 
     @model_validator(mode="after")
+    def _mirror_suits_critic(self) -> Self:
+        if self.mirror and self.critic_observation != "same":
+            raise ValueError("mirror has no mirror image of what critic_observation shows the critic; leave one out")
+        return self
+
+    @model_validator(mode="after")
     def _curriculum_contradicts_nothing(self) -> Self:
         changing = self.curriculum
         if changing is None:
