@@ -9,7 +9,7 @@ from p2p.contracts.observe import Milestone
 from p2p.rewards.templates import template
 from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.criteria import moves_smoothly, spares_effort
-from p2p.rewards.templates.plan import Plan, Stage, Template
+from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Skill
 from p2p.rewards.templates.terms import effort, jerk
 
@@ -20,6 +20,8 @@ STEP_S = 2.0
 """Time that a movement lasts in a sequence where the sentence gives none [s]."""
 PACED_SHARE = 0.6
 """Share of that time, from its end, in which it must have its pace: before, it comes to speed."""
+HEADING = 2.0
+"""Weight of the price for each turn away from the heading that a step before turned to."""
 _HEADING = {'"velocity_x"': '"forward_velocity"', '"velocity_y"': '"lateral_velocity"'}
 """Velocity in the world -> along and across the heading."""
 _TURNED_OVER = frozenset({"flip", "rear", "stand_up"})
@@ -59,7 +61,7 @@ def plans_of(skills: Sequence[Skill], body: RobotFacts) -> tuple[Plan, ...]:
         )
         plan = _with_manners(_planned(kind, skill, body, stage), skill)
         if skill.name == "move" and "spin" in names[:index]:
-            plan = _along_the_heading(plan)
+            plan = _along_the_heading(plan, done["yaw_turns"] if _is_known("yaw_turns", found) else None)
         found.append(plan)
         milestone = plan.milestone
         done[milestone.feature] = done.get(milestone.feature, 0.0) + milestone.amount
@@ -122,8 +124,19 @@ def _planned(kind: Template, skill: Skill, body: RobotFacts, stage: Stage) -> Pl
     return replace(plan, main=main, milestone=Milestone(feature="time", amount=seconds), seconds=seconds)
 
 
-def _along_the_heading(plan: Plan) -> Plan:
-    """Like the plan, in the robot's own frame: after a turn, "forward" is along the heading."""
+def _is_known(feature: str, plans: Sequence[Plan]) -> bool:
+    """Whether the steps so far say where `feature` is to be: none of them may go either way."""
+    own = [plan.milestone for plan in plans if plan.milestone.feature == feature]
+    return bool(own) and not any(milestone.either for milestone in own)
+
+
+def _along_the_heading(plan: Plan, turned: float | None) -> Plan:
+    """Like the plan, in the robot's own frame: after a turn, "forward" is along the heading.
+
+    Args:
+        plan: Of a movement after a turn.
+        turned: Turns since the episode's start at which it is to go; None where they are not known beforehand.
+    """
 
     def reworded(text: str) -> str:
         for own, world in _HEADING.items():
@@ -141,13 +154,18 @@ def _along_the_heading(plan: Plan) -> Plan:
             }
         )
 
+    terms = [
+        replace(term, expression=reworded(term.expression), latex=term.latex.replace("v_", "v'_"))
+        for term in plan.terms
+    ]
+    if turned is not None:
+        away = f'np.clip(abs(info["yaw_turns"] {-turned:+g}), 0.0, 0.5)'
+        words = "penalty for leaving the heading it turned to"
+        terms.append(Term("heading", HEADING, away, rf"|\psi - {turned:g}|", words, sign=-1))
     return replace(
         plan,
         summary=f"{plan.summary}, along its heading",
-        terms=tuple(
-            replace(term, expression=reworded(term.expression), latex=term.latex.replace("v_", "v'_"))
-            for term in plan.terms
-        ),
+        terms=tuple(terms),
         definitions={name: reworded(text) for name, text in plan.definitions.items()},
         main=read(plan.main),
         guards=tuple(read(guard) for guard in plan.guards),
