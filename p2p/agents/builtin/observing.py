@@ -14,6 +14,8 @@ def observed(plans: Sequence[Plan], env: EnvSpec) -> Observe | None:
     counter = next((plan.counter for plan in plans if plan.counter), None)
     code = [text for plan in plans for text in (*(term.expression for term in plan.terms), *plan.definitions.values())]
     features = not_shown({one.feature for one in milestones} | features_read("\n".join(code)), env)
+    told = dict.fromkeys(name for plan in plans for name in plan.tells if name in env.feature_names)
+    features = (*features, *(name for name in told if name not in features))
     if not (features or milestones or counter):
         return None
     return Observe(features=features, milestones=milestones, counter=counter)

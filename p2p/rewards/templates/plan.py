@@ -74,6 +74,8 @@ class Plan:
     """Fields of the training configuration."""
     counter: Counter | None = None
     """What the terms may read as `counted`, the number since the episode's start."""
+    tells: tuple[str, ...] = ()
+    """Features that the policy is told as far as the robot has them, also where only a simulator knows them."""
     milestone: Milestone = SOON
     seconds: float = 2.0
     """Time the step needs in a sequence [s]."""

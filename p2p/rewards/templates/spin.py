@@ -18,16 +18,20 @@ from p2p.rewards.templates.criteria import (
 )
 from p2p.rewards.templates.plan import LONGEST_S, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Manner, Params
-from p2p.rewards.templates.terms import effort, gate, gate_latex, refuse
+from p2p.rewards.templates.terms import effort, gate, gate_latex, number, refuse
 
 SPUN_S = 0.5
 """Least time that a spin takes, half a turn included [s]."""
 TURNING = 0.3
 """Rate from which on it counts as spinning [rad/s]; trained ants do so in 93 % of the steps."""
-SECONDS_PER_TURN = 2.5
-"""Time for a turn at `RATE`, with what starting and stopping take [s]; trained ants need no more."""
+SECONDS_PER_TURN = 3.5
+"""Time for a turn, with what starting, stopping and staying on the spot take [s]."""
 RATE = 3.0
 """Rate that is paid for in full [rad/s]."""
+SLIP = 0.05
+"""Price of each m/s over the floor. At 0.15, and `effort` at its usual weight, ants turned half as far."""
+EFFORT_SHARE = 0.3
+"""Share of the usual price of acting."""
 SETTLING_S = 0.3
 """Time in which the rest of a counted turn is made: the rate paid for falls to 0 at the angle asked for [s]."""
 SHORT = 0.9
@@ -126,6 +130,7 @@ class Spin(Template):
         }[params.direction]
         exact = said is not None and not params.repeatedly
         asked = _RequestedTurn(way, turns, exact, stage.done.get("yaw_turns", 0.0), params.duration_s)
+        limit = IN_PLACE if Manner.IN_PLACE in params.manners else ABOUT
         seconds = 1.0 + max(SECONDS_PER_TURN * asked.turns, asked.duration_s or 0.0)
         judged = asked.duration_s if asked.duration_s and not asked.exact else max(body.judged_s, seconds)
         signed = asked.way * asked.turns or asked.turns
@@ -161,17 +166,23 @@ class Spin(Template):
             label=f"Spin{asked.side.title() if asked.way else 'Around'}",
             summary=f"Turning to {'the ' if asked.way else ''}{asked.side} on the spot"
             + (f", {asked.turns:g} {'turn' if asked.turns == 1 else 'turns'} and no more" if asked.exact else ""),
-            terms=_terms(body, asked),
+            terms=_terms(body, asked, limit if stage.first else None),
             main=main,
             guards=(
                 *stays_upright(body, params),
-                stays_near(IN_PLACE if Manner.IN_PLACE in params.manners else ABOUT),
+                stays_near(limit),
                 *_counted(asked, stage, judged),
                 *((_keeps_spinning(asked, judged),) if stage.alone else ()),
                 *(has_not_fallen_at_the_end(body, judged) if stage.last else ()),
             ),
-            definitions=gate(body) | found,
-            recipe={"total_timesteps": body.budget("spin"), "terminate_when_unhealthy": body.terminates},
+            definitions=gate(body) | found | (_near(limit) if stage.first else {}),
+            recipe={
+                "total_timesteps": int(body.budget("spin") * (2.0 if asked.exact and asked.turns > 1.0 else 1.0)),
+                "terminate_when_unhealthy": body.terminates,
+            },
+            tells=("displacement_x", "displacement_y")
+            if asked.exact and stage.first and "move" not in stage.then
+            else (),
             milestone=Milestone(feature="time", amount=asked.duration_s or 0.0)
             if held
             else Milestone(feature="yaw_turns", amount=signed, either=asked.way == 0.0),
@@ -180,9 +191,21 @@ class Spin(Template):
         )
 
 
-def _terms(body: RobotFacts, asked: _RequestedTurn) -> tuple[Term, ...]:
+def _near(limit: float) -> dict[str, str]:
+    """Definition of `near`, in [0, 1]: 1 around the start, 0 half as far again as it may get.
+
+    A factor, not a price: an ant that paid for each metre either left the spot or hardly turned.
+    """
+    return {"near": f'tolerance(info["displacement"], 0.0, {number(0.5 * limit)}, {number(limit)})'}
+
+
+def _terms(body: RobotFacts, asked: _RequestedTurn, limit: float | None) -> tuple[Term, ...]:
     u = gate_latex(body)
     gated = "" if body.gate == "1.0" else "upright * "
+    place = ""
+    if limit is not None:
+        gated += "near * "
+        place = rf"\mathrm{{tol}}(d; 0, {0.5 * limit:g})\,"
     sign = {1.0: "", -1.0: "-", 0.0: r"\mathrm{sgn}(\psi)\,"}[asked.way]
     if asked.exact:
         credit = f"np.clip(1.0 - abs(rate - wanted) / {RATE}, -1.0, 1.0)"
@@ -194,12 +217,10 @@ def _terms(body: RobotFacts, asked: _RequestedTurn) -> tuple[Term, ...]:
         words = f"turning to {'the ' if asked.way else ''}{asked.side}"
     return (
         Term("alive", 0.3, "upright", "U" if u else "1", "being on its feet"),
-        Term("spin", 1.0, f"{gated}{credit}", f"{u}{latex}", words),
-        Term("slip", 0.15, 'np.clip(info["speed"], 0.0, 2.0)', r"\mathrm{clip}(v, 0, 2)",
+        Term("spin", 1.0, f"{gated}{credit}", f"{u}{place}{latex}", words),
+        Term("slip", SLIP, 'np.clip(info["speed"], 0.0, 2.0)', r"\mathrm{clip}(v, 0, 2)",
              "penalty for leaving the spot", sign=-1),
-        Term("drift", 0.5, 'np.clip(info["displacement"], 0.0, 2.0)', r"\mathrm{clip}(d, 0, 2)",
-             "penalty for being away from the spot", sign=-1),
-        effort(body.effort),
+        effort(EFFORT_SHARE * body.effort),
     )  # fmt: skip
 
 
