@@ -9,7 +9,9 @@ packages="slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libmunge2"
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cd "$place"
-list() { apt-get "$@" install -qq --print-uris --no-install-recommends $packages | sed -n "s/^'[^']*' \([^_]*\)_.*/\1/p"; }
+# a folder of archives of its own: what the machine's already holds is not printed
+mkdir -p archives/partial
+list() { apt-get -o Dir::Cache::archives="$place/archives" "$@" install -qq --print-uris --no-install-recommends $packages | sed -n "s/^'[^']*' \([^_]*\)_.*/\1/p"; }
 # where the lists of packages are missing or old, lists of its own are fetched
 apt-get download -qq $(list) >/dev/null 2>&1 || {
     rm -f ./*.deb

@@ -58,7 +58,8 @@ class SlurmLab:
             (place / name).mkdir()
         self._configure(cores, settings)
         self.start("munged")
-        until(lambda: (place / "munge/socket").exists(), START_S)
+        until(lambda: (place / "munge/socket").exists() or self.daemons["munged"].poll() is not None, START_S)
+        assert (place / "munge/socket").exists(), f"munged ended: {(place / 'munged.log').read_text()}"
         self.start("slurmctld")
         self.start("slurmd")
         until(lambda: "idle" in self.run("sinfo", "--noheader", "--format=%T"), START_S)
