@@ -135,6 +135,8 @@ class RobotModel(Contract):
     """Heights of the torso between which an episode goes on [m]; None for a robot that is fixed to the ground."""
     choices: tuple[str, ...]
     """What was chosen, and why, in words."""
+    overridden: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    """Choices that a file beside the model made, by its keys."""
 
 
 class EnvSpec(Contract):

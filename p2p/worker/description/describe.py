@@ -81,7 +81,8 @@ def describe_robot(name: str, path: Path) -> EnvSpec:
     initial.qpos[:] = env.init_qpos
     mujoco.mj_forward(env.model, initial)
     portrait = Portrait(f"From {model.source}.", *_guessed(env.model, initial, derived.morphology))
-    version = hashlib.sha256(model.model_dump_json().encode()).hexdigest()[:VERSION_LENGTH]
+    parts = (model.xml, model.stance, model.healthy, derived.morphology, derived.frame_skip)
+    version = hashlib.sha256(repr(parts).encode()).hexdigest()[:VERSION_LENGTH]
     spec = _described(f"{name}-{version}", env, initial, portrait, MAX_EPISODE_STEPS, settling_s=0.0)  # it rests
     actions = tuple(
         actuator.model_copy(update={"unit": "m" if actuator.unit == "N" else "rad", "gear": _rounded(action.half)})
@@ -215,18 +216,24 @@ _TERMINATION = {
 
 
 def _actuator(model: mujoco.MjModel, index: int) -> Actuator:
-    joint = int(model.actuator_trnid[index, 0])
+    target = int(model.actuator_trnid[index, 0])
+    kind = mujoco.mjtTrn(int(model.actuator_trntype[index])).name.removeprefix("mjTRN_").lower()
+    at_joint = kind.startswith("joint")
     low, high = model.actuator_ctrlrange[index]
-    name = name_of(model, "joint", joint)
+    name = name_of(model, "joint" if at_joint else _PULLED.get(kind, "body"), target)
     return Actuator(
         index=index,
         name=model.actuator(index).name or name,
         joint=name,
         low=_rounded(low),
         high=_rounded(high),
-        unit="N" if model.jnt_type[joint] == SLIDE else "N m",
+        unit="N m" if at_joint and model.jnt_type[target] != SLIDE else "N",
         gear=_rounded(model.actuator_gear[index, 0]),
     )
+
+
+_PULLED = {"tendon": "tendon", "site": "site", "slidercrank": "site"}
+"""What an actuator acts on, by its kind of transmission."""
 
 
 def _info(env: Any) -> tuple[InfoKey, ...]:

@@ -26,11 +26,11 @@ def index_of(model: mujoco.MjModel, kind: str, name: str) -> int:
 def guess_morphology(model: mujoco.MjModel) -> Morphology:
     """Guess torso, feet and trunk of a robot without a description.
 
-    The torso is the first body with a free joint, else the first body that moves. The feet are the geoms called foot
-    or ankle, else those of the outermost bodies; arms and carts have none. The trunk is everything welded to the torso.
+    The robot is the tree of bodies with most motors, else most joints: a free box that an arm is to lift is none. Its
+    torso is the first body with a free joint, else the first body that moves. The feet are the geoms called foot or
+    ankle, else those of the outermost bodies; arms and carts have none. The trunk is everything welded to the torso.
     """
-    free = [int(body) for body, kind in zip(model.jnt_bodyid, model.jnt_type, strict=True) if kind == FREE]
-    torso = free[0] if free else int(model.jnt_bodyid[0]) if model.njnt else 0
+    torso = _robot_base(model)
     geoms = robot_geoms(model, torso)
     names = {int(geom): name_of(model, "geom", int(geom)) for geom in geoms}
     feet = [name for name in names.values() if "foot" in name.lower() or "ankle" in name.lower()]
@@ -41,6 +41,17 @@ def guess_morphology(model: mujoco.MjModel) -> Morphology:
     welded = model.body_weldid[model.geom_bodyid[geoms]] == model.body_weldid[torso]
     trunk = tuple(names[int(geom)] for geom in geoms[welded])
     return Morphology(torso=name_of(model, "body", torso), feet=tuple(feet), trunk=trunk)
+
+
+def _robot_base(model: mujoco.MjModel) -> int:
+    if not model.njnt:
+        return 0
+    trees = model.body_rootid[model.jnt_bodyid]
+    driven = model.actuator_trnid[model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_JOINT), 0]
+    root = max(np.unique(trees), key=lambda tree: (int((trees[driven] == tree).sum()), int((trees == tree).sum())))
+    joints = np.flatnonzero(trees == root)
+    free = joints[model.jnt_type[joints] == FREE]
+    return int(model.jnt_bodyid[free[0] if len(free) else joints[0]])
 
 
 def robot_geoms(model: mujoco.MjModel, torso: int) -> Indices:

@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 Kind = mujoco.mjtGeom
 ROWS = 256
 """States whose poses are held at a time: those of a humanoid take 3 kB."""
+MOST_CORNERS = 200
+"""Of a mesh with more, the box around it is read: robots from model files have hulls of at most 64."""
 FLAT = 1e-6
 """Sine of the angle below which an edge or face lies flat on the floor."""
 
@@ -87,7 +89,7 @@ class GeomHeights:
     """Lowest point of every geom of a robot, in closed form.
 
     A shape's extent towards the floor is that of a box, an ellipsoid and a sphere added up, with only the fitting ones
-    non-zero; a mesh counts as the box around it.
+    non-zero; a mesh counts as its corners where it collides, else as the box around it.
     """
 
     def __init__(self, model: mujoco.MjModel, torso: int) -> None:
@@ -98,6 +100,13 @@ class GeomHeights:
         self._ellipsoid = np.array(ellipsoid)
         self._centre = np.array(centre)
         self._radius = np.array(radius)
+        self._corners = [
+            (at, model.mesh_vert[start : start + count].astype(np.float64))
+            for at, geom in enumerate(self.geoms)
+            if model.geom_type[geom] == Kind.mjGEOM_MESH and (model.geom_contype[geom] or model.geom_conaffinity[geom])
+            for start, count in [_span(model, int(model.geom_dataid[geom]))]
+            if count <= MOST_CORNERS
+        ]
 
     def lowest(self, z: Floats, up: Floats) -> Floats:
         """World height of each geom's lowest point.
@@ -111,7 +120,10 @@ class GeomHeights:
         """
         up = up[:, self.geoms]
         extent = (np.abs(up) * self._box).sum(axis=2) + np.sqrt(((up * self._ellipsoid) ** 2).sum(axis=2))
-        return np.asarray(z[:, self.geoms] + (up * self._centre).sum(axis=2) - extent - self._radius)
+        lowest = np.asarray(z[:, self.geoms] + (up * self._centre).sum(axis=2) - extent - self._radius)
+        for at, corners in self._corners:
+            lowest[:, at] = z[:, self.geoms[at]] + (up[:, at] @ corners.T).min(axis=1)
+        return lowest
 
     def support(self, geom: int, centre: Floats, rotation: Floats) -> Floats:
         """The lowest point of one geom in the world, shape (B, 3) [m]; the middle where an edge or face lies flat.
@@ -128,6 +140,11 @@ class GeomHeights:
         round_part = stretched * self._ellipsoid[geom] / np.where(length > 0.0, length, 1.0)
         local = self._centre[geom] - side * self._box[geom] - round_part - self._radius[geom] * up
         return np.asarray(centre + np.einsum("bij,bj->bi", rotation, local))
+
+
+def _span(model: mujoco.MjModel, mesh: int) -> tuple[int, int]:
+    """Where a mesh's corners begin, and how many it has."""
+    return int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
 
 
 def _extents(model: mujoco.MjModel, geom: int) -> tuple[Floats, Floats, float, Floats]:
@@ -161,7 +178,9 @@ class Floor:
         self._height = float(model.geom_pos[floor, 2])
         reach = model.geom_margin - model.geom_gap
         self._margin = reach[geoms] + reach[floor]
-        self._margin[~collides(model, floor, np.array(geoms))] = -np.inf
+        solid = collides(model, floor, np.array(geoms))
+        self._margin[~solid] = -np.inf
+        self._solid = np.flatnonzero(solid)
 
     def read(self, lowest: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """Lowest point over the floor [m], feet down, feet above where they touch [m], anything down, trunk down.
@@ -177,7 +196,7 @@ class Floor:
         down = (distance < self._margin).astype(np.float64)
         trunk = down[:, self._trunk].max(axis=1, initial=0.0)
         above = distance[:, self._feet] - np.maximum(self._margin[self._feet], 0.0)
-        return distance.min(axis=1), down[:, self._feet], above, down.max(axis=1), trunk
+        return distance[:, self._solid].min(axis=1), down[:, self._feet], above, down.max(axis=1), trunk
 
     def distances(self, lowest: Floats) -> tuple[Floats, Floats]:
         """Height of each geom's lowest point over the floor [m], and 1 where it touches, shaped as `lowest`."""

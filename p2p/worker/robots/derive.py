@@ -5,19 +5,35 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from p2p.contracts.env import Morphology, RobotModel
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.robot import RobotOverrides
 from p2p.rewards.definitions import TorsoFreedom
-from p2p.worker.engine.morphology import base_of, floor_geom, guess_morphology, index_of, name_of, robot_geoms
+from p2p.worker.engine.morphology import (
+    FREE,
+    base_of,
+    collides,
+    floor_geom,
+    guess_morphology,
+    index_of,
+    name_of,
+    robot_geoms,
+)
 from p2p.worker.robots.actions import Action, actions_of, add_servos, compile_actions
 from p2p.worker.robots.model_file import naming, read
-from p2p.worker.robots.stance import find_stance
+from p2p.worker.robots.overrides import exclude, named, names, overrides_file, read_overrides, said_feet, said_pose
+from p2p.worker.robots.stance import Pose, find_stance, lowest_points, said_stance
 
 CONTROL_S = 0.02
 """Control period [s], as legged robots are controlled."""
 HEALTHY = (0.55, 1.6)
 """Lowest and highest torso of a robot that has not fallen, as shares of its height in the stance."""
+TOUCHING_M = 0.005
+"""Largest distance from the floor at which a geom counts as one on which the robot stands [m]."""
+LYING = 0.7
+"""Cosine of how far a torso's z axis leans in a stance in which it is not what points up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +51,42 @@ def derive(path: Path) -> Derived:
 
     Raises:
         InvalidInput: the file is broken or not taken, or the robot falls through the floor.
+        UnknownName: the overrides beside it name what there is not.
     """
     with naming(path):
         return _derived(path)
 
 
 def _derived(path: Path) -> Derived:
+    told = read_overrides(path)
+    says = f"as {overrides_file(path).name} says"
+    over = told or RobotOverrides()
     spec, choices = read(path)
     add_servos(spec, choices)
     model = spec.compile()
     if not model.nu:
         raise InvalidInput(f"{path.name} has nothing that moves: expected joints inside the robot.")
     guessed = guess_morphology(model)
+    if over.torso is not None:
+        guessed = _with_torso(model, guessed, named("body", over.torso, names(model, "body")))
+        choices.append(f"torso: {over.torso}, {says}")
     torso = index_of(model, "body", guessed.torso)
     free = base_of(model, torso) is TorsoFreedom.FREE
-    stance = find_stance(model, torso, free, choices)
+    if free and (int(model.jnt_type[0]) != FREE or int(model.jnt_bodyid[0]) != int(model.body_rootid[torso])):
+        raise InvalidInput(
+            f"Of what moves in {path.name} the robot is not the first. Put the body {guessed.torso!r} before the "
+            "others in the file."
+        )
+    said = said_stance(model)
+    if over.stance is not None:
+        said = said_pose(model, said, over.stance)
+        said = said._replace(called=f"{said.called} ({says})")
+    if over.excluded_actuators:
+        pose = said.pose if said is not None else model.qpos0
+        exclude(spec, model, over.excluded_actuators, pose)
+        model = spec.compile()
+        choices.append(f"left out the actuators {', '.join(over.excluded_actuators)}, {says}")
+    stance = find_stance(spec, model, torso, free, said, choices)
     actions = actions_of(model, stance.asked)
     compile_actions(spec, actions)
     xml = spec.to_xml()
@@ -60,36 +97,111 @@ def _derived(path: Path) -> Derived:
     morphology = guessed
     healthy = None
     if free:
-        feet = _touching(model, data, torso)
-        if feet:
-            choices.append(f"feet: {', '.join(feet)}, on which it stands")
-            morphology = guessed.model_copy(update={"feet": feet})
-        sideways = _faces_sideways(model, data, torso)
-        turn = 0.5**0.5
-        if sideways:  # its y axis points forwards: it stands facing +x when it is turned to the right
-            morphology = morphology.model_copy(update={"upright": (turn, 0.0, 0.0, -turn)})
-        choices.append(f"forwards: its {'y' if sideways else 'x'} axis, about which its masses are mirrored")
-        low, high = (share * float(data.xpos[torso, 2]) for share in HEALTHY)
+        morphology = _on_its_feet(model, torso, guessed, stance.rests, over, says, choices)
+        morphology = _facing_forwards(model, data, torso, morphology, over, says, choices)
+        low, high = over.healthy or tuple(share * float(data.xpos[torso, 2]) for share in HEALTHY)
         healthy = (low, high)
+        reason = says if over.healthy else f"{HEALTHY[0]:g} and {HEALTHY[1]:g} times that of its stance"
+        choices.append(f"healthy: torso from {low:.3g} to {high:.3g} m, {reason}")
     elif base_of(model, torso) is TorsoFreedom.FIXED:
         choices.append(
             "fixed to the ground, since its base has no free joint (in URDF: a joint of type `floating` whose parent "
             "is `world`)"
         )
+    if over.end_effector is not None and over.target is not None:
+        bodies = names(model, "body")
+        effector, target = (named("body", one, bodies) for one in (over.end_effector, over.target))
+        morphology = morphology.model_copy(update={"effector": effector, "target": target})
+        choices.append(f"{effector} is to reach {target}, {says}")
+    timestep = float(model.opt.timestep)
+    frame_skip = max(1, round((over.control_period or CONTROL_S) / timestep))
+    reason = says if over.control_period else "as legged robots are controlled"
+    choices.append(f"control period: {frame_skip * timestep:g} s, {reason}, in whole steps of {timestep:g} s")
     robot = RobotModel(
-        source=path.name, xml=xml, stance=tuple(stance.rests.tolist()), healthy=healthy, choices=tuple(choices)
+        source=path.name,
+        xml=xml,
+        stance=tuple(stance.rests.tolist()),
+        healthy=healthy,
+        choices=tuple(choices),
+        overridden=tuple(name for name in RobotOverrides.model_fields if told and name in told.model_fields_set),
     )
-    return Derived(robot, morphology, actions, max(1, round(CONTROL_S / model.opt.timestep)))
+    return Derived(robot, morphology, actions, frame_skip)
 
 
-def _touching(model: mujoco.MjModel, data: mujoco.MjData, torso: int) -> tuple[str, ...]:
-    """Geoms of the robot that touch the floor, and those of the same shape at the same place of other legs."""
+def _with_torso(model: mujoco.MjModel, guessed: Morphology, wanted: str) -> Morphology:
+    torso = index_of(model, "body", wanted)
+    if model.body_rootid[torso] != model.body_rootid[index_of(model, "body", guessed.torso)]:
+        raise InvalidInput(
+            f"The body {wanted!r} is not of the robot: expected one that is joined to {guessed.torso!r}."
+        )
+    geoms = robot_geoms(model, torso)
+    welded = geoms[model.body_weldid[model.geom_bodyid[geoms]] == model.body_weldid[torso]]
+    trunk = tuple(name_of(model, "geom", int(geom)) for geom in welded)
+    return guessed.model_copy(update={"torso": wanted, "trunk": trunk})
+
+
+def _on_its_feet(
+    model: mujoco.MjModel,
+    torso: int,
+    guessed: Morphology,
+    rests: Pose,
+    over: RobotOverrides,
+    says: str,
+    choices: list[str],
+) -> Morphology:
+    """Its feet and trunk: geoms that collide with the floor."""
     floor = floor_geom(model, torso)
-    pairs = [set(contact.geom.tolist()) for contact in data.contact]
-    touching = {geom for pair in pairs if floor in pair for geom in pair - {floor}}
-    like = {_shape(model, geom) for geom in touching}  # a leg that is a hair too short has a foot too
-    found = [geom for geom in robot_geoms(model, torso).tolist() if _shape(model, geom) in like]
-    return tuple(name_of(model, "geom", geom) for geom in found)
+    assert floor is not None, "a stance has been found"
+    geoms = robot_geoms(model, torso)
+    solid = geoms[collides(model, floor, geoms)]
+    names_of_solid = [name_of(model, "geom", int(geom)) for geom in solid]
+    trunk = tuple(name for name in guessed.trunk if name in names_of_solid)
+    if over.feet is not None:
+        feet = said_feet(model, over.feet)
+        for name in feet:
+            named("foot that collides with the floor", name, names_of_solid)
+        choices.append(f"feet: {', '.join(feet)}, {says}")
+        return guessed.model_copy(update={"feet": feet, "trunk": trunk})
+    lowest = lowest_points(model, torso, rests)[collides(model, floor, geoms)]
+    touching = solid[lowest < float(model.geom_pos[floor, 2]) + TOUCHING_M]
+    like = {_shape(model, int(geom)) for geom in touching}  # a leg that is a hair too short has a foot too
+    feet = tuple(name for name, geom in zip(names_of_solid, solid, strict=True) if _shape(model, int(geom)) in like)
+    choices.append(f"feet: {', '.join(feet)}, on which it stands")
+    return guessed.model_copy(update={"feet": feet, "trunk": tuple(name for name in trunk if name not in feet)})
+
+
+def _facing_forwards(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    torso: int,
+    morphology: Morphology,
+    over: RobotOverrides,
+    says: str,
+    choices: list[str],
+) -> Morphology:
+    """How the torso's frame stands when the robot faces along +x."""
+    quarter = 0.5**0.5
+    turned = {
+        "x": (1.0, 0.0, 0.0, 0.0),
+        "y": (quarter, 0.0, 0.0, -quarter),
+        "-x": (0.0, 0.0, 0.0, 1.0),
+        "-y": (quarter, 0.0, 0.0, quarter),
+    }
+    rotation = data.xmat[torso].reshape(3, 3)
+    lies = rotation[2, 2] < LYING
+    frame = np.eye(3) if lies else rotation
+    axis = over.forward or ("y" if _faces_sideways(model, data, torso, frame) else "x")
+    reason = says if over.forward else "about which its masses are mirrored"
+    whose = "the world's" if lies else "its"
+    choices.append(f"forwards: {whose} {axis} axis, {reason}")
+    upright = np.array(turned[axis])
+    if lies:  # the frame of its torso is another than that in which it stands
+        both = np.zeros(4)
+        mujoco.mju_mulQuat(both, upright, data.xquat[torso])
+        upright = both
+        choices.append("upright: as in the stance, where the z axis of its torso does not point up")
+    w, x, y, z = (float(one) for one in upright)
+    return morphology.model_copy(update={"upright": (w, x, y, z)})
 
 
 def _shape(model: mujoco.MjModel, geom: int) -> tuple[float, ...]:
@@ -101,10 +213,10 @@ def _shape(model: mujoco.MjModel, geom: int) -> tuple[float, ...]:
     return (int(model.geom_type[geom]), *model.geom_size[geom].round(6).tolist(), *bits, depth)
 
 
-def _faces_sideways(model: mujoco.MjModel, data: mujoco.MjData, torso: int) -> bool:
-    """Whether its masses are mirrored across the y-z plane of the torso and not across the x-z plane."""
+def _faces_sideways(model: mujoco.MjModel, data: mujoco.MjData, torso: int, frame: NDArray[np.float64]) -> bool:
+    """Whether its masses are mirrored across the y-z plane of a frame (3, 3) and not across the x-z plane."""
     bodies = np.flatnonzero(model.body_rootid == model.body_rootid[torso])
-    places = (data.xipos[bodies] - data.xpos[torso]) @ data.xmat[torso].reshape(3, 3)
+    places = (data.xipos[bodies] - data.xpos[torso]) @ frame
     masses = model.body_mass[bodies]
 
     def unlike(axis: int) -> float:

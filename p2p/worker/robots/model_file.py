@@ -17,8 +17,10 @@ import mujoco
 import numpy as np
 
 from p2p.contracts.errors import InvalidInput
+from p2p.rewards.definitions import TorsoFreedom
 from p2p.store.robots import folder_of
 from p2p.worker.engine.environment import redirect_warnings
+from p2p.worker.engine.morphology import base_of, floor_geom, guess_morphology, index_of
 
 MAX_FILE_BYTES = 5_000_000
 MAX_ASSET_BYTES = 200_000_000
@@ -26,6 +28,9 @@ MIN_TIMESTEP, MAX_TIMESTEP = 2e-4, 0.02
 MAX_PARTS = {"bodies": 300, "geoms": 2000, "joints": 200, "actuators": 200, "sites": 1000, "tendons": 200}
 HULL_VERTICES = 64
 """Most vertices of a hull: a mesh of ten thousand then weighs 2 kB in every run."""
+EARTH = 9.81
+LEVEL = 0.999
+"""Least cosine of how far a level floor leans."""
 NOT_TAKEN = ("plugins", "flexes", "hfields", "skins")
 
 
@@ -48,6 +53,7 @@ def read(path: Path) -> tuple[mujoco.MjSpec, list[str]]:
     for material in spec.materials:
         material.textures = [""] * len(material.textures)
     _give_floor(spec, choices)
+    _give_gravity(spec, choices)
     _name_geoms(spec)
     return mujoco.MjSpec.from_string(_without_files(spec, choices)), choices
 
@@ -134,6 +140,19 @@ def _give_floor(spec: mujoco.MjSpec, choices: list[str]) -> None:
     choices.append("a floor was added, since the file has none")
 
 
+def _give_gravity(spec: mujoco.MjSpec, choices: list[str]) -> None:
+    """Weight for a free robot in a vacuum, where it would hover: some files leave gravity to their scene."""
+    off = bool(spec.option.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY))
+    weightless = off or not np.any(spec.option.gravity)
+    free = any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in spec.joints)
+    swims = spec.option.density > 0.0 or spec.option.viscosity > 0.0
+    if not weightless or not free or swims:
+        return
+    spec.option.gravity = [0.0, 0.0, -EARTH]
+    spec.option.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    choices.append(f"gravity: {EARTH:g} m/s^2 was added, since the file has none, nor a medium to swim in")
+
+
 def _name_geoms(spec: mujoco.MjSpec) -> None:
     """Contacts are told by name."""
     for number, geom in enumerate(spec.geoms):
@@ -148,6 +167,7 @@ def _without_files(spec: mujoco.MjSpec, choices: list[str]) -> str:
     """MJCF with hulls in place of mesh files, and with the masses that MuJoCo computed from the meshes."""
     model = spec.compile()
     root = ElementTree.fromstring(spec.to_xml())
+    _level_floor(root, model, choices)
     if not model.nmesh:
         return ElementTree.tostring(root, encoding="unicode")
     meant, flat = _with_hulls(spec)
@@ -179,6 +199,39 @@ def _without_files(spec: mujoco.MjSpec, choices: list[str]) -> str:
                 body.insert(0, inertial)
     choices.append(f"{model.nmesh} meshes became their convex hulls of at most {HULL_VERTICES} corners")
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _level_floor(root: ElementTree.Element, model: mujoco.MjModel, choices: list[str]) -> None:
+    """Move everything so that the floor is at height 0: heights are then over the floor."""
+    torso = index_of(model, "body", guess_morphology(model).torso)
+    floor = floor_geom(model, torso)
+    if floor is None or base_of(model, torso) is TorsoFreedom.FIXED:
+        return
+    normal = np.zeros(3)
+    mujoco.mju_rotVecQuat(normal, np.array([0.0, 0.0, 1.0]), model.geom_quat[floor])
+    if normal[2] < LEVEL:
+        raise InvalidInput(
+            f"The floor leans by {np.degrees(np.arccos(np.clip(normal[2], -1, 1))):.0f} degrees: expected a level "
+            "plane, with its z axis upwards."
+        )
+    height = float(model.geom_pos[floor, 2])
+    if height == 0.0:
+        return
+    world = root.find("worldbody")
+    assert world is not None, "MuJoCo writes one"
+    for element in world:
+        for name in ("pos",) if "fromto" not in element.attrib else ("fromto",):
+            numbers = [float(one) for one in element.get(name, "0 0 0").split()]
+            for at in range(2, len(numbers), 3):
+                numbers[at] -= height
+            element.set(name, _numbers(numbers))
+    free = model.jnt_qposadr[model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)]
+    for key in root.iterfind("keyframe/key[@qpos]"):
+        pose = [float(one) for one in key.attrib["qpos"].split()]
+        for at in free:
+            pose[at + 2] -= height
+        key.set("qpos", _numbers(pose))
+    choices.append(f"the floor was at {height:g} m: everything was moved, so that it is at 0")
 
 
 def _mesh_of(element: ElementTree.Element) -> str | None:

@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.errors import InvalidInput
-from p2p.worker.engine.morphology import BALL, FREE, floor_geom
-from p2p.worker.robots.actions import is_servo
+from p2p.worker.engine.morphology import BALL, FREE, collides, floor_geom, robot_geoms
+from p2p.worker.features.kinematics import GeomHeights
+from p2p.worker.robots.actions import add_servos, is_servo
 
 Pose = NDArray[np.float64]
 KEYFRAMES = ("home", "stand", "standing", "init")
 SETTLING_S = 3.0
-LANDING_S = 0.3
-"""Time in which a robot with its lowest point at the floor touches it."""
+BLOWING_UP_S = 0.3
+"""Time in which a model that is not stable shows it."""
 STILL = 0.2
 """Fastest that anything of a robot that stands moves, after it has settled [rad/s or m/s]."""
 UPRIGHT = 0.8
@@ -22,6 +23,8 @@ UPRIGHT = 0.8
 KEPT_HEIGHT = 0.6
 """Least share of its height that the torso keeps."""
 TRIED = 256
+WORK = 7_000_000
+"""Most poses tried times simulator steps times degrees of freedom: about 40 s of a core for a robot made of meshes."""
 
 
 class Stance(NamedTuple):
@@ -33,52 +36,119 @@ class Stance(NamedTuple):
     """Where it comes to rest then (nq)."""
 
 
-def find_stance(model: mujoco.MjModel, torso: int, free: bool, choices: list[str]) -> Stance:
-    """A keyframe, the model's zero pose, or the highest pose found by trying.
+class Said(NamedTuple):
+    """A pose that somebody has said the robot stands in."""
+
+    pose: Pose
+    called: str
+    """In words: "the keyframe 'home'"."""
+
+
+def said_stance(model: mujoco.MjModel) -> Said | None:
+    """The pose of the model's own keyframe: of one called as in `KEYFRAMES`, else of the first."""
+    names = [model.key(key).name for key in range(model.nkey)]
+    if not names:
+        return None
+    named = next((name for name in KEYFRAMES if name in names), names[0])
+    return Said(model.key_qpos[names.index(named)].copy(), f"the keyframe {named!r}")
+
+
+def find_stance(
+    spec: mujoco.MjSpec, model: mujoco.MjModel, torso: int, free: bool, said: Said | None, choices: list[str]
+) -> Stance:
+    """A pose that was said, the model's zero pose, or the highest pose found by trying.
+
+    Args:
+        spec: The model, with actuators.
+        model: The same, compiled.
+        torso: Its torso.
+        free: Whether that has a free joint.
+        said: Where somebody has said how it stands.
+        choices: What is chosen is added to them.
 
     Raises:
-        InvalidInput: the robot falls through the floor.
+        InvalidInput: nothing of the robot collides with the floor, or it is not stable.
     """
-    names = [model.key(key).name for key in range(model.nkey)]
-    named = next((name for name in KEYFRAMES if name in names), names[0] if names else None)
-    first = model.key_qpos[names.index(named)].copy() if named is not None else model.qpos0.copy()
-    called = f"the keyframe {named!r}" if named else "the model's zero pose"
+    first, called = said or Said(_within_limits(model, model.qpos0), "the model's zero pose")
     if not free:
         choices.append(f"stance: {called}")
         return Stance(first, first)
+    if floor_geom(model, torso) is None:
+        raise InvalidInput(
+            "The robot falls through the floor: none of its geoms collides with the plane. Give those that are to "
+            "touch it, such as its feet, contype or conaffinity bits that match the plane's."
+        )
     settled = _settled(model, torso, first)
     if settled is not None:
         choices.append(f"stance: {called}, settled for {SETTLING_S:g} s")
         return Stance(first, settled)
-    upright = put_on_the_floor(model, first)
+    upright = put_on_the_floor(model, torso, first)
+    _require_stable(model, upright, called)
+    servos = any(is_servo(model, at) for at in range(model.nu))
+    best = _highest(model if servos else _held(spec), torso, first, upright) if said is None else None
+    if best is not None:
+        held = " while its joints are held; its motors hold nothing by themselves: training has to keep it up"
+        choices.append(
+            f"stance: the highest of {_tries(model)} poses in which it stands"
+            + (f", since it falls from {called}" if servos else held)
+        )
+        return best
+    choices.append(f"stance: {called}, from which it falls when nothing moves: training has to keep it up")
+    return Stance(first, upright)
+
+
+def _within_limits(model: mujoco.MjModel, pose: Pose) -> Pose:
+    """The same pose with each joint in its range; some models have a zero pose that they cannot take."""
+    inside: Pose = pose.copy()
+    for joint in np.flatnonzero(model.jnt_limited):
+        if int(model.jnt_type[joint]) not in (FREE, BALL):
+            at = model.jnt_qposadr[joint]
+            inside[at] = np.clip(pose[at], *model.jnt_range[joint])
+    return inside
+
+
+def _held(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    """The model with servos in place of its actuators."""
+    held = spec.copy()
+    for kind in ("actuators", "sensors", "keys"):
+        for one in list(getattr(held, kind)):
+            held.delete(one)
+    add_servos(held, [])
+    return held.compile()
+
+
+def _highest(model: mujoco.MjModel, torso: int, first: Pose, upright: Pose) -> Stance | None:
+    """Of the poses tried the one that comes to rest highest; None where none stands."""
     best: Stance | None = None
-    if named is None:  # nobody has said how it stands
-        for pose in _poses(model, first):
-            found = _settled(model, torso, pose)
-            least = best.rests[2] if best is not None else KEPT_HEIGHT * upright[2]  # else it kneels, or lies
-            if found is not None and found[2] > least:
-                best = Stance(pose, found)
-    if best is None:
-        _require_floor(model, torso, upright)
-        choices.append(f"stance: {called}, from which it falls when nothing moves: training has to keep it up")
-        return Stance(first, upright)
-    choices.append(f"stance: the highest of {TRIED} poses in which it stands, since it falls from {called}")
+    for pose in _poses(model, first):
+        found = _settled(model, torso, pose)
+        least = best.rests[2] if best is not None else KEPT_HEIGHT * upright[2]  # else it kneels, or lies
+        if found is not None and found[2] > least:
+            best = Stance(pose, found)
     return best
 
 
-def _require_floor(model: mujoco.MjModel, torso: int, pose: Pose) -> None:
+def _tries(model: mujoco.MjModel) -> int:
+    steps = round(SETTLING_S / model.opt.timestep)
+    return min(TRIED, WORK // (steps * model.nv) + 1)
+
+
+def _require_stable(model: mujoco.MjModel, pose: Pose, called: str) -> None:
     data = mujoco.MjData(model)
     data.qpos[:] = pose
     hold(model, data, pose)
-    floor = floor_geom(model, torso)
-    for _ in range(round(LANDING_S / model.opt.timestep)):
-        mujoco.mj_step(model, data)
-        if any(floor in contact.geom for contact in data.contact):
-            return
-    raise InvalidInput(
-        "The robot falls through the floor: none of its geoms collides with the plane. Give those that are to touch "
-        "it, such as its feet, contype or conaffinity bits that match the plane's."
-    )
+    mujoco.mj_step(model, data, nstep=round(BLOWING_UP_S / model.opt.timestep))
+    if blown_up(data):
+        raise InvalidInput(
+            f"MuJoCo's simulation of the robot is not stable: from {called} its numbers grow without limit within "
+            f"{BLOWING_UP_S:g} s. Give it a smaller timestep, more joint damping or armature, or softer actuators."
+        )
+
+
+def blown_up(data: mujoco.MjData) -> bool:
+    """Whether MuJoCo has begun anew, since a number of its state was not finite or far too large."""
+    bad = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+    return any(data.warning[int(kind)].number for kind in bad) or not np.isfinite(data.qpos).all()
 
 
 def hold(model: mujoco.MjModel, data: mujoco.MjData, pose: Pose) -> None:
@@ -88,32 +158,30 @@ def hold(model: mujoco.MjModel, data: mujoco.MjData, pose: Pose) -> None:
             data.ctrl[at] = pose[model.jnt_qposadr[model.actuator_trnid[at, 0]]]
 
 
-def put_on_the_floor(model: mujoco.MjModel, pose: Pose) -> Pose:
-    """The same pose with the robot's lowest point at the floor."""
-    data = mujoco.MjData(model)
-    data.qpos[:] = pose
-    mujoco.mj_kinematics(model, data)
-    planes = model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
-    collide = ~planes & ((model.geom_contype != 0) | (model.geom_conaffinity != 0)) & (model.geom_bodyid != 0)
-    if not collide.any():
+def put_on_the_floor(model: mujoco.MjModel, torso: int, pose: Pose) -> Pose:
+    """The same pose with the lowest point of what collides with the floor at it."""
+    floor = floor_geom(model, torso)
+    if floor is None:
         return pose
-    low = min(_lowest(model, data, int(geom)) for geom in np.flatnonzero(collide))
+    lowest = lowest_points(model, torso, pose)
+    solid = collides(model, floor, robot_geoms(model, torso))
     lifted: Pose = pose.copy()
-    lifted[2] -= low
+    lifted[2] -= float(lowest[solid].min()) - float(model.geom_pos[floor, 2])
     return lifted
 
 
-def _lowest(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
-    """Height of a geom's lowest point [m], from its box in its own frame."""
-    centre, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
-    signs = np.array(np.meshgrid(*[(-1, 1)] * 3)).reshape(3, -1).T
-    corners = (centre + signs * half) @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom]
-    return float(corners[:, 2].min())
+def lowest_points(model: mujoco.MjModel, torso: int, pose: Pose) -> Pose:
+    """Height of the lowest point of each of the robot's geoms in a pose [m]."""
+    data = mujoco.MjData(model)
+    data.qpos[:] = pose
+    mujoco.mj_kinematics(model, data)
+    heights = GeomHeights(model, torso).lowest(data.geom_xpos[None, :, 2], data.geom_xmat[None, :, 6:])
+    return np.asarray(heights[0])
 
 
 def _settled(model: mujoco.MjModel, torso: int, pose: Pose) -> Pose | None:
     """Where it comes to rest, with x and y as they were; None if it falls, flies or goes on moving."""
-    start = put_on_the_floor(model, pose)
+    start = put_on_the_floor(model, torso, pose)
     data = mujoco.MjData(model)
     data.qpos[:] = start
     mujoco.mj_kinematics(model, data)
@@ -126,7 +194,7 @@ def _settled(model: mujoco.MjModel, torso: int, pose: Pose) -> Pose | None:
         turned = float((data.xmat[torso].reshape(3, 3)[2] * up[2]).sum())
         kept = float(data.xpos[torso, 2])
         stands = turned >= UPRIGHT and KEPT_HEIGHT * height <= kept <= height / KEPT_HEIGHT and height > 0.0
-        if not stands or not np.isfinite(data.qpos).all():
+        if not stands or blown_up(data):
             return None
     if np.abs(data.qvel).max() > STILL:
         return None
@@ -139,7 +207,7 @@ def _poses(model: mujoco.MjModel, first: Pose) -> list[Pose]:
     """Centres of the joints' ranges, and random poses between `first` and their limits."""
     generator = np.random.default_rng(0)
     poses = []
-    for number in range(TRIED):
+    for number in range(_tries(model)):
         pose = first.copy()
         for joint in range(model.njnt):
             if int(model.jnt_type[joint]) in (FREE, BALL):

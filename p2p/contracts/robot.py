@@ -1,0 +1,41 @@
+"""What a person says about a robot where the model file does not, or where p2p guessed wrong."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from p2p.contracts.base import Contract
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class RobotOverrides(Contract):
+    """A file `my_robot.toml` beside `my_robot.xml`. Each key takes the place of what p2p would choose."""
+
+    torso: Name | None = None
+    """Body whose pose is the robot's: one of the tree that has the motors."""
+    forward: Literal["x", "y", "-x", "-y"] | None = None
+    """Axis of the torso that points forwards."""
+    feet: tuple[Name, ...] | None = None
+    """Geoms, or bodies, that may touch the floor in normal motion."""
+    stance: Name | dict[Name, float] | None = None
+    """Name of a keyframe, or a table of joints with their angles; joints that are not in it keep the first pose
+    [rad, or m of a slide]."""
+    healthy: tuple[float, float] | None = None
+    """Heights of the torso between which a training episode goes on [m]."""
+    excluded_actuators: tuple[Name, ...] = ()
+    """Actuators that a policy does not have. Joints of servos are held by springs of the same stiffness."""
+    control_period: Annotated[float, Field(ge=0.002, le=0.2)] | None = None
+    """Time between two actions [s], at least one step of the simulator."""
+    end_effector: Name | None = None
+    """Body that is to reach `target`."""
+    target: Name | None = None
+    """Body to be reached: the feature `target_distance` is from `end_effector` to it."""
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if (self.end_effector is None) != (self.target is None):
+            raise ValueError("end_effector and target belong together: expected both or none")
+        if self.healthy is not None and self.healthy[0] >= self.healthy[1]:
+            raise ValueError(f"healthy is [{self.healthy[0]:g}, {self.healthy[1]:g}]: expected the lower height first")
+        return self
