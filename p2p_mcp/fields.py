@@ -36,9 +36,7 @@ SessionId = Annotated[
 JobId = Annotated[str, Field(pattern=r"^job_[0-9a-f]{32}$", description="From train_iteration or run_session.")]
 Iteration = Annotated[int | None, Field(default=None, ge=1, le=1000, description="Its number; null: the newest.")]
 WaitSeconds = Annotated[float, Field(ge=0, le=45, description="Wait so long for the job; returns when it ends. [s]")]
-EnvironmentId = Annotated[
-    str, Field(min_length=1, max_length=500, description="Id (list_environments), or path of a MJCF or URDF file.")
-]
+EnvironmentId = Annotated[str, Field(min_length=1, max_length=500, description="Id, or path of a MJCF or URDF file.")]
 IdempotencyKey = Annotated[
     str | None,
     argument(StartTraining, "idempotency_key", "Any text; called again with it, nothing is started twice."),

@@ -19,7 +19,7 @@ from p2p.service.progress.details import view_iteration
 from p2p.service.progress.job_views import get_job, list_jobs
 from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view_session
-from p2p.service.training.environments import list_environments
+from p2p.service.training.environments import list_environments, list_robots
 from p2p.service.workspace import Workspace
 from p2p_mcp.remedies import data_in_tools, in_tools
 from p2p_mcp.views.answer import untrusted_text
@@ -72,10 +72,10 @@ def _add_nouns(server: MCPServer[Any], ws: Workspace) -> None:
     @_resource(server, "p2p://environments/{env_id}", "Facts of an environment", JSON)
     def environment(env_id: str) -> str:
         """Observations, actions, joints, bodies, features and info keys of an environment that is known."""
-        known = {spec.env_id: spec for spec in list_environments()}
+        known = {spec.env_id: spec for spec in (*list_environments(), *list_robots(ws))}
         if env_id not in known:
             raise InvalidInput(f"No environment {env_id!r} is known. Known: {', '.join(known)}.")
-        return _json(known[env_id], ours=True)
+        return _json(known[env_id], ours=known[env_id].robot is None)
 
     @_resource(server, SESSION, "A session", JSON)
     def session(session_id: str) -> str:

@@ -1,5 +1,6 @@
 """`p2p envs`: what can be trained on."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -12,50 +13,82 @@ from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.contracts.intent import number
+from p2p.service.pictures.portrait import portrait
 from p2p.service.training.environments import default_config, find_environment, list_environments, list_robots
+from p2p.service.training.robots import add_robot, named_robots, remove_robot
+from p2p.service.workspace import Workspace
 
 ENVS_EXAMPLES = examples(
     "p2p envs",
     "p2p envs Ant-v5",
     "p2p envs ./my_robot.xml",
+    "p2p envs add my_robot ./my_robot.xml",
+    "p2p envs remove my_robot",
     "p2p envs HalfCheetah-v5 --json | jq '.features[].name'",
 )
 
-EnvName = Annotated[
-    str | None,
+EnvWords = Annotated[
+    list[str] | None,
     typer.Argument(
-        metavar="[ENV]",
-        help="Environment to describe, or a robot's model file; none lists them.",
+        metavar="[ENV | add NAME FILE | remove NAME]",
+        help="Environment to describe, or a robot's name or model file; none lists them. `add` keeps a robot's model "
+        "file under a name, `remove` takes the name back.",
         autocompletion=complete_environment,
     ),
 ]
 
 
-def envs(env: EnvName = None, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
-    """List the environments, or describe one: observations, actions, features, termination."""
+def envs(env: EnvWords = None, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+    """List the environments, or describe one with a picture; keep a robot of your own under a name."""
     ws = open_workspace(runs_dir)
     output = Output(as_json)
-    if env is not None:
-        spec = find_environment(ws, env)
-        parts = [*description(spec)]
-        if left_out := default_config(spec.env_id).env_kwargs:  # training sees less than the whole observation
-            settings = ", ".join(f"{name}={value}" for name, value in left_out.items())
-            parts += ["", Text(f"p2p trains with {settings}: `obs` ends where these entries would begin.")]
-        output.result(spec, *parts)
-        return
+    match env or []:
+        case []:
+            _list(ws, output)
+        case ["add", name, file]:
+            spec = add_robot(ws, name, file)
+            _describe(ws, output, spec, f"{name} is {spec.env_id} from now on: --env {name}")
+        case ["remove", name]:
+            removed = remove_robot(ws, name)
+            said = f"{name} names nothing any more. {removed.env_id} stays, for the sessions that have it."
+            output.result({"removed": name, "env_id": removed.env_id}, said)
+        case [name] if name not in ("add", "remove"):
+            _describe(ws, output, find_environment(ws, name))
+        case words:
+            raise InvalidInput(f"{' '.join(words)!r} is none of: ENV, `add NAME FILE`, `remove NAME`.")
+
+
+def _describe(ws: Workspace, output: Output, spec: EnvSpec, said: str = "") -> None:
+    parts = [*description(spec)]
+    if left_out := default_config(spec.env_id).env_kwargs:  # training sees less than the whole observation
+        settings = ", ".join(f"{name}={value}" for name, value in left_out.items())
+        parts += ["", Text(f"p2p trains with {settings}: `obs` ends where these entries would begin.")]
+    if not output.as_json:
+        try:
+            parts += ["", Text(f"Picture: {portrait(ws, spec)}")]
+        except P2PError as error:  # the facts are there all the same
+            parts += ["", Text(f"No picture: {error}")]
+    output.result(spec, *parts, *([said] if said else []))
+
+
+def _list(ws: Workspace, output: Output) -> None:
     specs = (*list_environments(), *list_robots(ws))
+    names = {robot.env_id: name for name, robot in named_robots(ws).items()}
     hint = "Described on first use: any other MuJoCo environment of Gymnasium, any robot's MJCF or URDF file."
-    output.result({"environments": [_summary(spec) for spec in specs]}, listing(specs), hint)
+    rows = [_summary(spec) | ({"name": names[spec.env_id]} if spec.env_id in names else {}) for spec in specs]
+    output.result({"environments": rows}, listing(specs, names), hint)
 
 
-def listing(specs: tuple[EnvSpec, ...]) -> Table:
-    """One row per environment."""
+def listing(specs: tuple[EnvSpec, ...], names: Mapping[str, str]) -> Table:
+    """One row per environment; robots with a name begin with it."""
     numbers = ("observations", "actions", "period")
     made = table("environment", *numbers, "what it is", right=numbers)
     for spec in specs:
         period = number(spec.dt, "s")
-        made.add_row(spec.env_id, str(spec.obs_dim), str(spec.action_dim), period, Text(spec.description))
+        called = f"{names[spec.env_id]} ({spec.env_id})" if spec.env_id in names else spec.env_id
+        made.add_row(called, str(spec.obs_dim), str(spec.action_dim), period, Text(spec.description))
     return made
 
 

@@ -1,10 +1,10 @@
-"""What a person says about a robot where the model file does not, or where p2p guessed wrong."""
+"""What a person says about a robot: where the model file does not, or where p2p guessed wrong; and its name."""
 
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p2p.contracts.base import Contract
+from p2p.contracts.base import Contract, MachineName
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -39,3 +39,20 @@ class RobotOverrides(Contract):
         if self.healthy is not None and self.healthy[0] >= self.healthy[1]:
             raise ValueError(f"healthy is [{self.healthy[0]:g}, {self.healthy[1]:g}]: expected the lower height first")
         return self
+
+
+class NamedRobot(Contract):
+    """A robot that was given a name. Its environment stays when the name goes: sessions name that."""
+
+    env_id: str
+    """Of its environment, of which the model is a part."""
+    source: str
+    """Where the model file was; it is needed no more."""
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """Of the model file that was copied."""
+
+
+class NamedRobots(Contract):
+    """Every robot with a name."""
+
+    robots: dict[MachineName, NamedRobot] = {}

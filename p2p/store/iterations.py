@@ -49,6 +49,7 @@ class IterationRecord:
     read_judgment, save_judgment = json_file("judgment.json", Judgment)
 
     config_path = in_directory(layout.CONFIG)
+    portrait_path = in_directory("portrait.png")
     env_spec_path = in_directory("env_spec.json")
     reward_fn_path = in_directory(layout.REWARD_FN)
     reward_spec_path = in_directory("reward_spec.json")

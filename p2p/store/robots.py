@@ -14,3 +14,8 @@ def folder_of(path: Path) -> Path:
     """The folder that a model file and its meshes are in: of "PACKAGE/urdf/robot.urdf" it is PACKAGE."""
     parent = path.resolve().parent
     return parent.parent if path.suffix.lower() == ".urdf" and parent.name in ("urdf", "robots") else parent
+
+
+def overrides_file(path: Path) -> Path:
+    """The file of overrides of a model file: beside it, of the same name."""
+    return path.with_suffix(".toml")

@@ -15,6 +15,7 @@ from p2p.contracts.judgment import JudgeCode, Label
 from p2p.contracts.metadata import EntityMetadata
 from p2p.contracts.preference import Preference
 from p2p.contracts.reward import Lineage
+from p2p.contracts.robot import NamedRobot, NamedRobots
 from p2p.contracts.session import (
     History,
     Session,
@@ -27,6 +28,7 @@ from p2p.store import files, layout, locks, session_directories
 from p2p.store.clock import now, seconds_between
 from p2p.store.events import EventLog
 from p2p.store.iterations import IterationRecord
+from p2p.store.named_records import NamedRecords
 from p2p.store.records import in_directory, json_file, json_file_or_new, json_lines
 from p2p.store.start_policies import StartRecord
 from p2p.store.untrusted_files import enclose
@@ -222,6 +224,11 @@ class RunsDirectory:
     def environment_dir(self, env_id: str) -> Path:
         """Directory of environments described on first use."""
         return self.path / layout.ENVIRONMENTS / re.sub(r"[^a-z0-9_-]", "_", env_id.lower())
+
+    def robots(self) -> NamedRecords[NamedRobot]:
+        """Robots that were given a name."""
+        directory = self.path / layout.ENVIRONMENTS
+        return NamedRecords(directory / layout.ROBOTS, directory / layout.ROBOTS_LOCK, NamedRobots)
 
     def environment_dirs(self) -> list[Path]:
         """Directories of the environments described so far, sorted."""

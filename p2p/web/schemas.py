@@ -151,6 +151,14 @@ class CurvesQuery(Contract):
         return {"names": self.names or None, "points": self.points, "since": self.since}
 
 
+class RobotFile(Contract):
+    """A robot to be kept under a name."""
+
+    name: str = Field(min_length=1, max_length=40)
+    file: str = Field(min_length=1, max_length=500)
+    """Its model file on the server's machine, MJCF or URDF."""
+
+
 class EnvInfo(Contract):
     """An environment in a list."""
 
@@ -166,9 +174,10 @@ class EnvInfo(Contract):
     """Measurements that criteria and rewards can read."""
 
     @classmethod
-    def of(cls, spec: EnvSpec) -> "EnvInfo":
-        """What a list says of an environment."""
+    def of(cls, spec: EnvSpec, called: str = "") -> "EnvInfo":
+        """What a list says of an environment, by its id or what a robot is called."""
         fields: dict[str, Any] = {name: getattr(spec, name) for name in cls.model_fields if name != "features"}
+        fields["env_id"] = called or spec.env_id
         return cls(**fields, features=tuple(feature.name for feature in spec.features))
 
 

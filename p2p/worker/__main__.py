@@ -13,6 +13,7 @@
 | check | request.json, env_spec.json, reward_fn.py | reward_report.json |
 | call | request.json, arrays.npz | result.json |
 | describe | request.json, a robot's model file | env_spec.json |
+| portrait | env_spec.json | portrait.png |
 | known_motions | request.json | clips.json, states.npz, features.npz: clips whose truth is known |
 | probe | | result.json |
 | sandbox | | result.json |
@@ -80,6 +81,7 @@ VERBS = {
     "check": Verb("p2p.worker.check:check", runs_code=True),
     "call": Verb("p2p.worker.call:call", runs_code=True),
     "describe": Verb("p2p.worker.requests:describe_environment", _describe),
+    "portrait": Verb("p2p.worker.portrait:draw_portrait"),
     "known_motions": Verb("p2p.worker.known_motions.job:make"),
     "probe": Verb("p2p.worker.requests:probe_renderers"),
     "sandbox": Verb("p2p.worker.sandbox.levels:report"),

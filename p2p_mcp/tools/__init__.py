@@ -23,7 +23,7 @@ from p2p_mcp.tools.viewing import view_rollout
 
 TOOLS = (
     ServerTool(list_environments, "List environments", "catalog", READS),
-    ServerTool(describe_environment, "Describe environment", "catalog", READS, heavy=True),
+    ServerTool(describe_environment, "Describe environment", "catalog", REPEATABLE, heavy=True),
     ServerTool(check_setup, "Check setup", "catalog", READS, heavy=True),
     ServerTool(list_nodes, "List nodes", "catalog", ASKS),
     ServerTool(create_session, "Create session", "sessions", WRITES),

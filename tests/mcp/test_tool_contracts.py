@@ -22,7 +22,7 @@ from p2p_mcp.tools.sessions import list_sessions
 pytestmark = pytest.mark.anyio
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 READ_ONLY = {
-    *("list_environments", "describe_environment", "check_setup", "get_session", "list_sessions", "get_job"),
+    *("list_environments", "check_setup", "get_session", "list_sessions", "get_job"),
     *("list_jobs", "get_metrics", "compare_iterations", "check_reward", "view_rollout", "show_dashboard"),
     *("read_dashboard", "list_nodes", "compare_benchmarks", "verify_benchmark"),
 }

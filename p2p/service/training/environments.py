@@ -34,7 +34,7 @@ def default_config(env_id: str) -> TrainConfig:
 
 
 def find_environment(ws: Workspace, name: str) -> EnvSpec:
-    """Facts of the environment that a user names: by its id, or by the path of a robot's model file.
+    """Facts of the environment that a user names: by its id, by the name of a robot, or by its model file's path.
 
     A robot's facts have an id of their own, of its name and the hash of its model, and are kept under it.
 
@@ -54,18 +54,21 @@ def list_robots(ws: Workspace) -> tuple[EnvSpec, ...]:
 
 
 def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
-    """Facts of an environment; an unknown one is described once from its live model.
+    """Facts of an environment, by its id or a robot's name; an unknown one is described once from its live model.
 
     Raises:
         UnknownName: Gymnasium does not know `env_id` either, or it is not a MuJoCo environment.
     """
     if env_id in catalog.known():
         return catalog.load(env_id)
+    robots = {} if _ROBOT.fullmatch(env_id) else ws.runs.robots().all()
+    if env_id in robots:
+        env_id = robots[env_id].env_id
     kept = IterationRecord(ws.runs.environment_dir(env_id)).read_env_spec() if _ROBOT.fullmatch(env_id) else None
     if kept is not None and kept.env_id == env_id:
         return kept
     if len(env_id) > 100 or not _GYMNASIUM_ID.fullmatch(env_id):  # no process is started to find that out
-        raise UnknownName("environment", env_id[:100], catalog.known())
+        raise UnknownName("environment", env_id[:100], (*catalog.known(), *robots))
     directory = ws.runs.environment_dir(env_id)
     record = IterationRecord(directory)
     if (spec := record.read_env_spec()) is None or spec.env_id != env_id:
@@ -79,6 +82,11 @@ def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
     if spec is None:
         raise UnknownName("environment", env_id, catalog.known())
     return spec
+
+
+def is_environment_id(text: str) -> bool:
+    """Whether a text has the form of an id, so that it can be no name of a robot."""
+    return _GYMNASIUM_ID.fullmatch(text) is not None or _ROBOT.fullmatch(text) is not None
 
 
 def _add_robot(ws: Workspace, path: Path) -> EnvSpec:

@@ -14,6 +14,7 @@ from p2p.contracts.session import NewSession
 from p2p.service.machines.overview import machine
 from p2p.service.sessions.lifecycle import preview
 from p2p.service.training.environments import list_environments
+from p2p.service.training.robots import named_robots
 from p2p.settings import keys_present
 from p2p.web.arguments import Ws
 from p2p.web.pages.rendering import PageRoute, back_to, command, page
@@ -70,6 +71,8 @@ def asked_for(form: Mapping[str, str]) -> NewSession:
     fields: dict[str, Any] = {name: form[name] for name in NUMBERS if form.get(name)}
     fields |= {name: name in form for name in SWITCHES}
     fields |= {name: form[name].strip() for name in ("prompt", "env_id", "judge_model") if form.get(name)}
+    if form.get("model_file", "").strip():
+        fields["env_id"] = form["model_file"].strip()
     if form.get("author") == "model":
         fields["author"] = form.get("model", "").strip()
     if steps := form.get("total_timesteps"):
@@ -154,7 +157,7 @@ def _shown(
         preview=found,
         edited=edited,
         criteria_of=_sentence(asked) if asked is not None else "",
-        environments=list_environments(),
+        environments=[*(spec.env_id for spec in list_environments()), *named_robots(ws)],
         schema=NewSession.model_json_schema()["properties"],
         numbers=NUMBERS,
         switches=SWITCHES,

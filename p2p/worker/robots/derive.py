@@ -11,6 +11,7 @@ from p2p.contracts.env import Morphology, RobotModel
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.robot import RobotOverrides
 from p2p.rewards.definitions import TorsoFreedom
+from p2p.store.robots import overrides_file
 from p2p.worker.engine.morphology import (
     FREE,
     base_of,
@@ -23,7 +24,7 @@ from p2p.worker.engine.morphology import (
 )
 from p2p.worker.robots.actions import Action, actions_of, add_servos, compile_actions
 from p2p.worker.robots.model_file import naming, read
-from p2p.worker.robots.overrides import exclude, named, names, overrides_file, read_overrides, said_feet, said_pose
+from p2p.worker.robots.overrides import exclude, named, names, read_overrides, said_feet, said_pose
 from p2p.worker.robots.stance import Pose, find_stance, lowest_points, said_stance
 
 CONTROL_S = 0.02

@@ -11,16 +11,12 @@ from pydantic import ValidationError
 
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.robot import RobotOverrides
+from p2p.store.robots import overrides_file
 from p2p.worker.engine.morphology import BALL, FREE, name_of
 from p2p.worker.robots.actions import is_servo
 from p2p.worker.robots.stance import Pose, Said
 
 MAX_OVERRIDES_BYTES = 100_000
-
-
-def overrides_file(path: Path) -> Path:
-    """The file of overrides of a model file: beside it, of the same name."""
-    return path.with_suffix(".toml")
 
 
 def read_overrides(path: Path) -> RobotOverrides | None:

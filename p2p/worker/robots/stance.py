@@ -129,8 +129,8 @@ def _highest(model: mujoco.MjModel, torso: int, first: Pose, upright: Pose) -> S
 
 
 def _tries(model: mujoco.MjModel) -> int:
-    steps = round(SETTLING_S / model.opt.timestep)
-    return min(TRIED, WORK // (steps * model.nv) + 1)
+    steps = int(SETTLING_S / float(model.opt.timestep))
+    return min(TRIED, WORK // (steps * int(model.nv)) + 1)
 
 
 def _require_stable(model: mujoco.MjModel, pose: Pose, called: str) -> None:
