@@ -67,6 +67,7 @@ def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = 
         parts.append(Text(view.error, style="red"))
     if view.judgment is not None and view.criteria:
         parts += judged(view.judgment, view.best_iteration)
+    parts += [Text(f"next: {advice.words}") for advice in view.advice]
     parts += [Text(words) for words in policy_cost(view)]
     if not view.session.prompt and view.runs:
         parts.append(runs(view.runs))

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from p2p.contracts.advice import Advice
 from p2p.contracts.base import Contract
 from p2p.contracts.judgment import Observation, Verdict
 from p2p.contracts.reward import Change, RewardReport, TermStatistics
@@ -90,6 +91,8 @@ class RevisionBrief(Contract):
     """Numbers of the best run's training."""
     warnings: tuple[str, ...]
     """What looks wrong in them."""
+    advice: tuple[Advice, ...] = ()
+    """What the course of the training says to do next, the most promising first."""
     early_stop: EarlyStop | None = None
     """Where and why it ended before its last step: more steps would not have been made. None where it did not."""
     config_changes: dict[str, object]

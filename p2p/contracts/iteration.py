@@ -1,5 +1,6 @@
 """What one iteration tried and reached."""
 
+from p2p.contracts.advice import Advice
 from p2p.contracts.base import Contract
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import CandidateChoice, Revision, RewardReport
@@ -26,6 +27,8 @@ class IterationView(Contract):
     judgment: Judgment | None
     report_returns: tuple[float, ...]
     """Return of each report rollout by the trained reward; empty before there are any."""
+    advice: tuple[Advice, ...] = ()
+    """What the course of its trainings says to do next; empty before they have ended, and where nothing is wrong."""
     revision: Revision | None
     """What was changed after it."""
     candidates: CandidateChoice | None = None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from p2p.contracts.advice import Advice
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent, Understanding
@@ -32,6 +33,8 @@ class Attempt(Contract):
     """Of the best run at its end."""
     dynamics: dict[str, float]
     """Numbers of the training itself: explained_variance, approx_kl, return_slope …"""
+    advice: tuple[Advice, ...] = ()
+    """What its course says to do next, the most promising first."""
     early_stop: EarlyStop | None = None
     """Why the best run ended before its last step; None where it did not."""
     based_on: int | None

@@ -16,6 +16,7 @@ from p2p.service.judging.by_eyes import judge_by_model
 from p2p.service.judging.caller_judgment import judge_evidence
 from p2p.service.judging.choosing import choice_evidence, choose_checkpoint, open_choice
 from p2p.service.judging.eyes import eyes_of
+from p2p.service.progress.advising import advice_on
 from p2p.service.progress.details import view_iteration
 from p2p.service.progress.session_view import view_session
 from p2p.service.workspace import Workspace
@@ -176,7 +177,7 @@ def submit_judgment(
         observation=judgment.observation,
         passed=judgment.passed,
         uri=f"p2p://sessions/{session_id}/iterations/{number}/judgment",
-        next_step=after_judging(session_id, judgment),
+        next_step=after_judging(session_id, judgment, advice_on(ws.record(session_id), number)),
     )
 
 
@@ -228,5 +229,9 @@ def _answer(
         numbers=evidence.numbers,
         videos={label: f"{root}/videos/{Path(path).name}" for label, path in evidence.videos.items()},
         runs_dir=str(runs_dir),
-        next_step=look(evidence) if judgment is None else after_judging(evidence.session_id, judgment),
+        next_step=look(evidence)
+        if judgment is None
+        else after_judging(
+            evidence.session_id, judgment, advice_on(ws.record(evidence.session_id), evidence.iteration)
+        ),
     )

@@ -1,7 +1,9 @@
 """What there is to judge an iteration by, and what was judged, as tools show them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from p2p.contracts.advice import Advice
 from p2p.contracts.base import Contract
 from p2p.contracts.frame import FrameNote
 from p2p.contracts.intent import Criterion
@@ -139,11 +141,12 @@ def pictures_of(evidence: Evidence, runs_dir: Path, detail: str, max_frames: int
     return sheet + [frames[place] for place in places]
 
 
-def after_judging(session_id: str, judgment: Judgment) -> str:
-    """What to call next."""
+def after_judging(session_id: str, judgment: Judgment, advice: Sequence[Advice] = ()) -> str:
+    """What to call next, and what the course of the training says to change."""
     if judgment.passed:
         return f'It passed. export_policy(session_id="{session_id}") exports the policy; view_rollout shows it.'
-    return f'revise_reward(session_id="{session_id}")'
+    call = f'revise_reward(session_id="{session_id}")'
+    return f"{call}. {advice[0].words}" if advice else call
 
 
 def choose(session_id: str, iteration: int, offered: tuple[str, ...]) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.agents.builtin.edits import NewTerm, add_term, read_table, set_number, terms_reading
+from p2p.contracts.advice import Advice, Lever
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
 from p2p.contracts.protocols import Attempt
@@ -284,3 +285,13 @@ def test_what_a_judge_of_code_refused_is_neither_built_on_nor_told_as_a_low_scor
     assert "refused by a limit on torques: Its torques are above 40 N m." in alone.diagnosis
     assert "below" not in alone.diagnosis
     assert revise(refused, attempt(2, {"moves_left": 0.5})).based_on == 2
+
+
+def test_the_advice_of_a_training_comes_before_the_usual_changes_of_its_configuration():
+    longer = Advice(lever=Lever.LONGER_EPISODES, finding="hold paid nothing.", text="", config={"episode_s": 9.0})
+    revision = revise(attempt(advice=(longer,)))
+    (change,) = (change for change in revision.changes if change.kind == "config")
+    assert (change.name, change.new, change.reason) == ("episode_s", 9.0, "hold paid nothing")
+    assert revision.config_changes["episode_s"] == 9.0
+    fixed = revise(attempt(advice=(longer,), pinned=("episode_s",)))
+    assert fixed.config_changes.get("episode_s") == DRAFT.config_changes.get("episode_s")

@@ -100,6 +100,9 @@ def _config_proposals(intent: Intent, attempt: Attempt) -> Iterator[ProposedChan
     if dynamics.get("kl_spike_share", 0.0) > 0.05:
         why = f"the policy jumped in {dynamics['kl_spike_share']:.0%} of the updates"
         yield _config(attempt, "target_kl", 0.02, why)
+    for advice in attempt.advice:
+        for name, value in advice.config.items():
+            yield _config(attempt, name, value, advice.finding.rstrip("."))
     if slope > 0.0 and not flat:
         yield from _longer(attempt, f"the return still rose by {slope:.0%} of its range over the last third")
     if dynamics.get("return_drop", 0.0) > 0.3:
@@ -144,6 +147,6 @@ def _longer(attempt: Attempt, reason: str) -> Iterator[ProposedChange]:
         yield _config(attempt, "total_timesteps", int(factor * attempt.config.total_timesteps), reason)
 
 
-def _config(attempt: Attempt, name: str, new: float | None, reason: str) -> ProposedChange:
+def _config(attempt: Attempt, name: str, new: object, reason: str) -> ProposedChange:
     change = Change(kind="config", name=name, old=getattr(attempt.config, name), new=new, reason=reason)
     return ProposedChange(change, config={name: new})

@@ -14,6 +14,7 @@ from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import EventName
 from p2p.scheduler.resources import disk_free_mb
 from p2p.service.jobs.worker_jobs import failure_message, wait
+from p2p.service.progress.advising import advice_on
 from p2p.service.progress.session_view import run_progress, view
 from p2p.service.training.plan import effective_config, session_for
 from p2p.service.workspace import Workspace
@@ -45,6 +46,7 @@ def view_iteration(ws: Workspace, session_id: str, number: int) -> IterationView
         runs=tuple(run_progress(run, ws.backend) for run in iteration.runs()),
         aggregation=iteration.read_aggregation(),
         judgment=iteration.read_judgment(),
+        advice=advice_on(ws.record(session_id), number),
         report_returns=tuple(rollout.episode_return for rollout in report.rollouts) if report is not None else (),
         revision=iteration.read_revision(),
         candidates=CandidateRecords(iteration).read_choice(),

@@ -97,6 +97,7 @@ def revision_brief(ws: Workspace, session_id: str, iteration: int | None = None)
         terms=tuple(rounded_term(term) for term in chosen.terms),
         dynamics={name: short(value) for name, value in chosen.dynamics.items()},
         warnings=summary.warnings if summary is not None else (),
+        advice=chosen.advice,
         early_stop=chosen.early_stop,
         config_changes=chosen.config_changes,
         pinned=chosen.pinned,

@@ -4,6 +4,7 @@ from p2p.contracts.errors import P2PError
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.reward import Revision
 from p2p.contracts.session import EventName
+from p2p.service.progress.advising import advice_on
 from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.starting import decide_start
 from p2p.service.rewards.variants import revision_within
@@ -66,6 +67,7 @@ def attempt(record: SessionRecord, number: int) -> Attempt:
         judgment=judgment,
         terms=summary.terms if summary else (),
         dynamics=summary.dynamics if summary else {},
+        advice=advice_on(record, number),
         early_stop=summary.early_stop if summary else None,
         based_on=before.based_on if before else None,
     )
