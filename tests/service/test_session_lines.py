@@ -318,3 +318,9 @@ def test_directories_that_hold_no_session_are_left_out(ws: Workspace, tmp_path: 
     (tmp_path / "broken" / "whole.json").replace(tmp_path / "broken" / "session.json")
     assert {line.session_id for line in session_lines(ws).lines} == {name, "broken"}
     assert all(a.created_at >= b.created_at for a, b in pairwise(session_lines(ws).lines))
+
+
+def test_a_score_that_misses_the_threshold_by_little_is_not_listed_as_meeting_it(ws: Workspace) -> None:
+    judged(ws, 0.79996)
+    [line] = session_lines(ws, SessionQuery()).lines
+    assert (line.score, line.scores) == (0.799, (0.79,))

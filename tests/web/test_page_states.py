@@ -1,6 +1,8 @@
 """What pages say where something is absent, broken or refused."""
 
+import json
 import resource
+import shutil
 import sys
 from pathlib import Path
 
@@ -91,3 +93,17 @@ def with_a_node(web: Asking, tmp_path: Path) -> None:
     add_node(ws, Node(name="attic", host="127.0.0.1", port=1, user="nobody"))
     web.app.state.workspace = ws
     assert "not asked" in text_of(web, "/monitor")
+
+
+def test_what_was_stopped_in_its_training_is_not_shown_as_going_on(web: Asking, seeded: Path) -> None:
+    shutil.rmtree(seeded / SESSION / "iter_2/report", ignore_errors=True)
+    for name in ("judgment.json", "aggregation.json"):
+        (seeded / SESSION / f"iter_2/{name}").unlink()
+    for scalars in (seeded / SESSION / "iter_2").glob("*/metrics/scalars.jsonl"):
+        scalars.unlink()
+    status = seeded / SESSION / "status.json"
+    status.write_text(json.dumps({**json.loads(status.read_text()), "status": "running"}))
+    text = text_of(web, f"/e2e/{SESSION}")
+    assert "Until it stopped: iteration 2" in text
+    assert "It stopped before its first evaluation" in text
+    assert "<p2p-figure" not in text

@@ -21,6 +21,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.numbers import SLACK
 from p2p.contracts.session_line import (
     MAX_LINES,
     IterationLine,
@@ -360,12 +361,13 @@ def _interval(judgment: Mapping[str, Any]) -> tuple[float, float, float] | None:
     numbers = [judgment["success_rate"], judgment["success_low"], judgment["success_high"]]
     if any(number is None for number in numbers):
         return None
-    share, low, high = (round(number, 3) for number in numbers)
+    share, low, high = (round(number, 4) for number in numbers)
     return share, low, high
 
 
 def _rounded(value: float | None, digits: int = 3) -> float | None:
-    return None if value is None else round(value, digits)
+    """Rounded down, as everywhere else where it is shown: what misses a threshold does not seem to meet it."""
+    return None if value is None else math.floor(value * 10**digits + SLACK) / 10**digits
 
 
 def _cut(text: str, letters: int) -> str:

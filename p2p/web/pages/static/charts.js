@@ -411,7 +411,7 @@ function drawEnds(chart, names) {
   const order = ends.filter((end) => end !== null).toSorted((a, b) => a.y - b.y);
   let above = bbox.top - height;
   order.forEach((end, rank) => {
-    const lowest = bbox.top + bbox.height + height / 3 - height * 1.1 * (order.length - rank - 1);
+    const lowest = bbox.top + bbox.height - 2 * uPlot.pxRatio - height * 1.1 * (order.length - rank - 1);
     end.at = above = Math.max(Math.min(end.y + height / 3, lowest), above + height * 1.1);
   });
   pen.save();
