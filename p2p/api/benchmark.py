@@ -15,6 +15,7 @@ from p2p.service.sessions.requests import new_session
 from p2p.service.suites.comparing import compare_suite_runs
 from p2p.service.suites.comparing_judges import compare_judges
 from p2p.service.suites.entries import export_entry, verify_entry
+from p2p.service.suites.keeping import delete_suite_run, restore_suite_run
 from p2p.service.suites.page import Videos, write_page
 from p2p.service.suites.results import view_suite_run
 from p2p.service.suites.running import new_suite_run, resume_suite_run, start_suite_run, stop_suite_run
@@ -86,6 +87,26 @@ class Benchmark:
             parallel: Sessions side by side; None leaves that as it was.
         """
         resume_suite_run(self._ws, self.name, again=again, from_stage=from_stage, parallel=parallel)
+        return self
+
+    @worded
+    def delete(self) -> "Benchmark":
+        """Move the run to the trash with its sessions; returns itself.
+
+        Raises:
+            Busy: it runs.
+        """
+        delete_suite_run(self._ws, self.name)
+        return self
+
+    @worded
+    def restore(self) -> "Benchmark":
+        """Bring the run back from the trash with its sessions; returns itself.
+
+        Raises:
+            InvalidInput: it is not there.
+        """
+        restore_suite_run(self._ws, self.name)
         return self
 
     @worded

@@ -11,18 +11,24 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Criterion
 from p2p.contracts.iteration import IterationView
-from p2p.contracts.judgment import Judgment
+from p2p.contracts.judgment import Judgment, Labels
 from p2p.contracts.metrics import IterationComparison, SessionComparison
-from p2p.contracts.session import ExtendSession, SessionStatus, SessionView
+from p2p.contracts.preference import ComparedPolicy, Preference, Side
+from p2p.contracts.session import ExtendSession, MetadataChange, SessionAnalysis, SessionStatus, SessionView
 from p2p.contracts.work import Export, ExportFormat, NewExport
 from p2p.service.judging.by_code import rejudge
+from p2p.service.judging.labelling import label_rollout
+from p2p.service.judging.preferring import person_prefers
+from p2p.service.models.session_models import set_caps
 from p2p.service.progress.comparing import compare_iterations, compare_sessions
 from p2p.service.progress.details import view_iteration
 from p2p.service.progress.recordings import recorded_states
 from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.analyzing import analyze_session
 from p2p.service.sessions.driving import resume_session, start_session, stop_session
 from p2p.service.sessions.export import export_policy
 from p2p.service.sessions.extending import continue_session
+from p2p.service.sessions.keeping import delete_session, edit_session, purge_session, restore_session
 from p2p.service.sessions.packing import pack
 from p2p.service.sessions.steering import steer
 from p2p.service.training.environments import describe_environment
@@ -177,6 +183,81 @@ class Session:
         """
         steer(self._ws, self.id, wish)
         return self
+
+    @worded
+    def set_caps(self, **caps: float | None) -> "Session":
+        """Change what it may use, such as `dollars=5`; None removes a cap. `resume` goes on with what it was out of.
+
+        Raises:
+            InvalidInput: there is no such cap.
+        """
+        set_caps(self._ws, self.id, **caps)
+        return self
+
+    @worded
+    def edit(self, **changes: Any) -> "Session":
+        """Change its alias, star or tags.
+
+        Args:
+            changes: Fields of `p2p.contracts.session.MetadataChange`: alias, starred, add_tags, remove_tags.
+        """
+        edit_session(self._ws, self.id, MetadataChange(**changes))
+        return self
+
+    @worded
+    def analyze(self) -> SessionAnalysis:
+        """Write the report on the whole session, or return the one that is up to date."""
+        return analyze_session(self._ws, self.id)
+
+    @worded
+    def label(
+        self, score: float, annotator: str, *, rollout: str = "median", iteration: int | None = None, comment: str = ""
+    ) -> Labels:
+        """Keep a person's score of a recorded rollout, in [0, 1]; no verdict changes."""
+        return label_rollout(self._ws, self.id, score, annotator, rollout, iteration, comment)
+
+    @worded
+    def prefer(self, first: int, second: int, better: Side, reason: str) -> Preference:
+        """Keep which of two iterations a person prefers, who has watched their videos; no verdict changes.
+
+        Args:
+            first: An iteration.
+            second: Another one.
+            better: "first", "second" or "same".
+            reason: What was seen.
+        """
+        pair = ComparedPolicy(iteration=first), ComparedPolicy(iteration=second)
+        return person_prefers(self._ws, self.id, pair, better, reason)
+
+    @worded
+    def delete(self) -> "Session":
+        """Move it to the trash; its files stay, and `restore` brings it back.
+
+        Raises:
+            Busy: something of it is running.
+        """
+        delete_session(self._ws, self.id)
+        return self
+
+    @worded
+    def restore(self) -> "Session":
+        """Bring it back from the trash.
+
+        Raises:
+            InvalidInput: it is not there.
+        """
+        restore_session(self._ws, self.id)
+        return self
+
+    @worded
+    def purge(self) -> None:
+        """Remove it from the trash for good, with its policies and videos.
+
+        Raises:
+            InvalidInput: it is not in the trash.
+            Busy: something of it is running.
+        """
+        purge_session(self._ws, self.id)
 
     @worded
     def extend(self, wish: str = "", criteria: tuple[Criterion, ...] = (), **options: Any) -> "Session":

@@ -22,11 +22,13 @@ from p2p.service.suites.keeping import delete_suite_run
 from p2p.service.suites.results import list_suite_runs, view_suite_run
 from p2p.service.suites.running import known_suites, resume_suite_run, shipped_suite, stop_suite_run
 from p2p.web.arguments import SuiteRunName, Ws, suite_run_of
+from p2p.web.pages.actions import commands_of
 from p2p.web.pages.rendering import PageRoute, back_to, command, page, visitor_of
 from p2p.web.routes import benchmarks as benchmark_routes
 from p2p.web.schemas import SuiteOption, SuiteRunRequest
 from p2p.web.sharing import SHARED
 
+FORMS = tuple(f"/benchmark/{{benchmark_id}}/{name}" for name in ("stop", "resume", "delete"))
 router = APIRouter(prefix="/benchmark", include_in_schema=False, route_class=PageRoute, default_response_class=Response)
 Text = Annotated[str, Form(max_length=200)]
 LEAST_REACH = 0.1
@@ -42,6 +44,7 @@ def benchmarks(ws: Ws, request: Request) -> Response:
         "benchmarks.html",
         tab="benchmark",
         command="p2p benchmark list",
+        actions=commands_of("/benchmark"),
         runs=list_suite_runs(ws),
         suites=suites if visitor_of(request).may_change else (),
     )
@@ -109,6 +112,7 @@ def run(ws: Ws, request: Request, benchmark_id: SuiteRunName) -> Response:
         "benchmark.html",
         tab="benchmark",
         command=command("p2p", "benchmark", "show", benchmark_id),
+        actions=commands_of(*FORMS, benchmark_id=benchmark_id),
         view=view,
         run=view.run,
         estimates=run_estimates(ws, benchmark_id),

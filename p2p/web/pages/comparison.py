@@ -20,12 +20,14 @@ from p2p.service.progress.session_view import view_session
 from p2p.service.progress.word_diff import reward_diff
 from p2p.service.workspace import Workspace
 from p2p.web.arguments import Number, OtherSessionId, SessionId, Ws, number_of
+from p2p.web.pages.actions import commands_of
 from p2p.web.pages.clips import Clip, chosen, clips_of
 from p2p.web.pages.rendering import PageRoute, back_to, command, page
 from p2p.web.pages.strips import HEIGHT, WIDTH
 from p2p.web.pages.workbench import Label, With, as_json, criteria_of, needed_of
 from p2p.web.sharing import SHARED
 
+PAIR = "/e2e/{session_id}/compare/{iteration_id}/{other_id}"
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
@@ -47,7 +49,7 @@ def compare_by_query(
     return RedirectResponse(f"/e2e/{session_id}/compare/{a}/{b}{'?' if rest else ''}{rest}", 303)
 
 
-@router.get("/e2e/{session_id}/compare/{iteration_id}/{other_id}", openapi_extra=SHARED)
+@router.get(PAIR, openapi_extra=SHARED)
 def compare(
     ws: Ws,
     request: Request,
@@ -71,6 +73,7 @@ def compare(
         "compare.html",
         tab="e2e",
         command=command("p2p", "diff", session_id, number, other),
+        actions=commands_of(PAIR, session_id=session_id, iteration_id=number, other_id=other),
         session=session,
         comparison=comparison,
         views=views,
@@ -86,7 +89,7 @@ def compare(
     )
 
 
-@router.post("/e2e/{session_id}/compare/{iteration_id}/{other_id}", response_class=Response)
+@router.post(PAIR, response_class=Response)
 def prefer(
     ws: Ws,
     session_id: SessionId,

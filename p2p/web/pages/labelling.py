@@ -37,7 +37,7 @@ def label_page(
         request,
         "label.html",
         tab="e2e",
-        command=command("p2p", "label", session_id or "latest", "1"),
+        command=command("p2p", "label", session_id or "latest", "--score", "0.75"),
         session_id=session_id,
         annotator=name,
         n=n,

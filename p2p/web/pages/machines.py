@@ -15,6 +15,7 @@ from p2p.service.sessions.background import cancel_job
 from p2p.service.workspace import Workspace
 from p2p.settings import keys_present
 from p2p.web.arguments import Ws
+from p2p.web.pages.actions import commands_of
 from p2p.web.pages.rendering import PageRoute, back_to, command, page
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, default_response_class=Response)
@@ -44,6 +45,7 @@ def _monitor(ws: Workspace, request: Request, checked: NodeView | None) -> Respo
         "monitor.html",
         tab="monitor",
         command="p2p jobs",
+        actions=commands_of("/monitor/nodes/{name}/check", "/monitor/jobs/{job_id}/cancel"),
         machine=here,
         nodes=[checked if checked and one.node.name == checked.node.name else one for one in here.nodes],
         runs_dir=str(ws.settings.runs_dir),

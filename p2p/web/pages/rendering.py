@@ -54,11 +54,12 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
         request: For it.
         template: Name in `templates/`.
         status: Of the answer.
-        values: What the template names.
+        values: What the template names; `actions` are the commands of its forms.
     """
     theme = request.cookies.get(THEME, "")
     visitor = visitor_of(request)
     here = Address(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+    values.setdefault("actions", ())
     text = (
         _environment()
         .get_template(template)

@@ -29,6 +29,7 @@ from p2p.service.workspace import Workspace
 from p2p.web.arguments import SessionId, Ws
 from p2p.web.files import version_of
 from p2p.web.pages import charts
+from p2p.web.pages.actions import commands_of
 from p2p.web.pages.rendering import Address, PageRoute, back_to, command, page, visitor_of
 from p2p.web.pages.sessions import Back, own
 from p2p.web.sharing import SHARED
@@ -40,6 +41,11 @@ EVENTS = 80
 """Shown at most, the newest."""
 RETURN = "episodic_return"
 CURVE_POINTS = 200
+FORMS = tuple(
+    f"/e2e/{{session_id}}/{name}"
+    for name in ("stop", "resume", "wish", "cap", "name", "star", "report", "delete", "compare")
+)
+"""What is done from the page."""
 LABELS = ("median", "p10", "p90")
 WIDTH, HEIGHT = 420, 180
 """Of a chart [px]."""
@@ -71,6 +77,7 @@ def session(
         "session.html",
         tab="e2e",
         command=_command(view),
+        actions=commands_of(*FORMS, session_id=session_id),
         view=view,
         session=view.session,
         tree=tree,

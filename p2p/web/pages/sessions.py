@@ -17,6 +17,7 @@ from p2p.service.sessions.keeping import delete_session, edit_session
 from p2p.service.workspace import Workspace
 from p2p.web.arguments import SessionId, Ws
 from p2p.web.files import version_of
+from p2p.web.pages.actions import commands_of
 from p2p.web.pages.rendering import Address, PageRoute, back_to, command, page, visitor_of
 from p2p.web.schemas import SessionsQuery
 from p2p.web.sharing import SHARED
@@ -51,6 +52,7 @@ def sessions(ws: Ws, request: Request, query: Annotated[FilledIn, Query()]) -> R
         "sessions.html",
         tab="e2e",
         command=_command(query),
+        actions=commands_of("/e2e/new", "/e2e/selected", "/compare", "/api/results.zip"),
         query=query,
         listed=listed,
         rows=[(line, _picture(ws, line), _video(ws, line)) for line in listed.lines],

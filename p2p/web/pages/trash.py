@@ -11,8 +11,10 @@ from p2p.service.sessions.keeping import restore_session
 from p2p.service.suites.keeping import restore_suite_run
 from p2p.service.suites.trash import empty_whole_trash, kind_in_trash, purge, trash_lines
 from p2p.web.arguments import Ws
+from p2p.web.pages.actions import commands_of
 from p2p.web.pages.rendering import PageRoute, back_to, page
 
+FORMS = ("/trash/{entity_id}/restore", "/trash/{entity_id}/purge", "/trash/empty")
 router = APIRouter(prefix="/trash", include_in_schema=False, route_class=PageRoute, default_response_class=Response)
 Typed = Annotated[str, Form(max_length=200)]
 ALL = "everything"
@@ -21,7 +23,15 @@ ALL = "everything"
 @router.get("")
 def trash(ws: Ws, request: Request) -> Response:
     """What lies there."""
-    return page(request, "trash.html", tab="trash", command="p2p trash", items=trash_lines(ws), all_of_it=ALL)
+    return page(
+        request,
+        "trash.html",
+        tab="trash",
+        command="p2p trash",
+        actions=commands_of(*FORMS),
+        items=trash_lines(ws),
+        all_of_it=ALL,
+    )
 
 
 @router.post("/{entity_id}/restore")

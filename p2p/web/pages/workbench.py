@@ -20,6 +20,7 @@ from p2p.service.progress.hyperparameters import hyperparameters
 from p2p.service.progress.recordings import recordings
 from p2p.service.progress.session_view import view_session
 from p2p.web.arguments import Number, SessionId, Ws
+from p2p.web.pages.actions import commands_of
 from p2p.web.pages.clips import MOST, chosen, clips_of
 from p2p.web.pages.labelling import RUBRIC
 from p2p.web.pages.rendering import PageRoute, back_to, command, page
@@ -27,6 +28,7 @@ from p2p.web.pages.reward_text import formula, highlighted
 from p2p.web.pages.strips import HEIGHT, WIDTH, strip
 from p2p.web.sharing import SHARED
 
+LABEL = "/e2e/{session_id}/iterations/{iteration_id}/label"
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 Label = Annotated[str, Query(max_length=300, description="The first rollout.")]
@@ -53,6 +55,7 @@ def workbench(
         "workbench.html",
         tab="e2e",
         command=command("p2p", "show", session_id, "--iteration", number),
+        actions=commands_of(LABEL, session_id=session_id, iteration_id=number),
         session=session,
         view=view,
         clips=clips,
@@ -72,7 +75,7 @@ def workbench(
     )
 
 
-@router.post("/e2e/{session_id}/iterations/{iteration_id}/label", response_class=Response)
+@router.post(LABEL, response_class=Response)
 def score(
     ws: Ws,
     session_id: SessionId,
