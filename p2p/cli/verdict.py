@@ -110,7 +110,8 @@ def judged(judgment: Judgment, iteration: int | None = None) -> list[RenderableT
         alone = interval(judgment.measured_success_low, judgment.measured_success_high)
         text.append(f"; refused by {who}, measured {share(judgment.measured_success_rate)}{alone}")
     criteria = [_criteria(judgment.criteria)] if judgment.criteria else []
-    return [*criteria, text, Text(judgment.diagnosis.partition("\n")[0])]
+    robust = [Text(judgment.robustness.words)] if judgment.robustness is not None else []
+    return [*criteria, text, *robust, Text(judgment.diagnosis.partition("\n")[0])]
 
 
 def _criteria(criteria: Iterable[CriterionScore]) -> Table:

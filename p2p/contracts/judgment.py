@@ -9,6 +9,7 @@ from pydantic import Field
 from p2p.contracts.base import Contract, FileName, RelativePath
 from p2p.contracts.frame import FrameNote
 from p2p.contracts.intent import Comparison, Criterion, Key
+from p2p.contracts.training import Robustness
 
 Observer = Literal["api", "client_sampling", "calling_agent", "person"]
 """Who looked: a configured provider, the caller's model at our request, the caller itself, or a person."""
@@ -295,6 +296,8 @@ class Judgment(Contract):
     n_rollouts: int
     criteria: tuple[CriterionScore, ...]
     rollouts: tuple[RolloutScore, ...]
+    robustness: Robustness | None = Field(default=None, exclude_if=lambda found: found is None)
+    """What it did with randomised robots, where it was trained with such; the verdict is of the robot in the model."""
     diagnosis: str
     failure_tags: tuple[str, ...] = ()
     run_id: FileName | None = None

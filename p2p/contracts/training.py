@@ -575,6 +575,25 @@ class StandardReturns(Contract):
     returns: tuple[float, ...]
 
 
+class Robustness(Contract):
+    """How a checkpoint did with robots that differ from the model, drawn as in its training; no verdict reads it."""
+
+    success_rate: float
+    """Share of rollouts that met every required criterion."""
+    low: float
+    """Lower end of its 95 % Wilson interval."""
+    high: float
+    n_rollouts: int
+
+    @property
+    def words(self) -> str:
+        """The figure in a sentence."""
+        return (
+            f"With robots that differ from the model, as `randomisation` draws them, {self.success_rate:.0%} "
+            f"[{self.low:.0%}, {self.high:.0%}] of {self.n_rollouts} rollouts met every required criterion."
+        )
+
+
 class Evaluation(Contract):
     """The rollouts of one checkpoint for one purpose."""
 
@@ -585,6 +604,8 @@ class Evaluation(Contract):
     dt: float
     """Control period [s]."""
     rollouts: tuple[Rollout, ...]
+    robustness: Robustness | None = Field(default=None, exclude_if=lambda found: found is None)
+    """Of as many further rollouts with randomised robots, from the same starts; None where its training had none."""
     sandbox: SandboxLevel | None = None
     """How the process that ran them was confined; None when it was not."""
 

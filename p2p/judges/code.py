@@ -102,12 +102,17 @@ def _judge(
         n_rollouts=len(scores.rollouts),
         criteria=scores.criteria,
         rollouts=scores.rollouts,
-        diagnosis=diagnosis.describe(intent, scores, verdict, pass_threshold),
+        robustness=evaluation.robustness,
+        diagnosis="\n".join([diagnosis.describe(intent, scores, verdict, pass_threshold), *_robust(evaluation)]),
         failure_tags=diagnosis.failure_tags(intent, scores, verdict, pass_threshold),
         run_id=evaluation.run_id,
         best_checkpoint=evaluation.checkpoint,
         provenance=_provenance(intent),
     )
+
+
+def _robust(evaluation: Evaluation) -> list[str]:
+    return [evaluation.robustness.words] if evaluation.robustness is not None else []
 
 
 def _verdict(intent: Intent, scores: Scores, pass_threshold: float) -> Verdict:

@@ -108,9 +108,13 @@ class NumpyPolicy:
             value = getattr(self, one.name)
             if one.name in LAYERS:
                 arrays |= {f"{LAYERS[one.name]}_{i}": array for i, array in enumerate(value)}
-            elif value is not None and not (one.name in _ADDED and (len(value) == 0 or value == "full")):
+            elif value is not None and not (one.name in _ADDED and _says_nothing(value)):
                 arrays[one.name] = np.asarray(value)
         save_arrays(path, arrays)
+
+
+def _says_nothing(value: Any) -> bool:
+    return value == "full" if isinstance(value, str) else len(value) == 0
 
 
 def load_policy(path: Path) -> NumpyPolicy:

@@ -1,5 +1,6 @@
 """Verb `evaluate`: rollouts of one checkpoint that were not used to choose it: of its report with pictures, or exam."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,13 +10,13 @@ from p2p.analysis.scoring import Scores
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent, score_in_words
-from p2p.contracts.training import Evaluation, Purpose, TrainConfig, first_seed
+from p2p.contracts.training import Evaluation, Purpose, Robustness, TrainConfig, first_seed
 from p2p.contracts.work import EvaluateRequest
 from p2p.store.arrays import save_arrays, save_features
 from p2p.store.evaluations import ReportRecord
 from p2p.store.iterations import IterationRecord
 from p2p.store.pictures import SheetRecord
-from p2p.store.policy import load_policy
+from p2p.store.policy import NumpyPolicy, load_policy
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.render.find_renderer import draws
 from p2p.worker.reward.hosted import HostedReward
@@ -78,10 +79,25 @@ def evaluate(job_dir: Path) -> None:
             dt=job.spec.dt,
             sandbox=levels.current(),
             rollouts=tuple(rollout.summary(labels.get(index)) for index, rollout in enumerate(rollouts)),
+            robustness=_robustness(job, policy, seeds) if exam is None else None,
         )
     )
     if exam is None and draws():
         _picture(job, model, shown_as(scores, labels))
+
+
+def _robustness(job: EvaluationInputs, policy: NumpyPolicy, seeds: Sequence[int]) -> Robustness | None:
+    """The same episodes with robots drawn as in training; None where nothing is drawn, or code can measure nothing."""
+    if job.intent is None or job.config.randomisation is None:
+        return None
+    config = judged_config(job.config, job.intent)
+    rollouts = run_episodes(
+        config, job.spec, policy, seeds, extra_features=asked_by(job.intent, job.spec), randomise=True
+    )
+    scores = scores_of(job.intent, rollouts, job.spec)
+    if scores.success_rate is None or scores.low is None or scores.high is None:
+        return None
+    return Robustness(success_rate=scores.success_rate, low=scores.low, high=scores.high, n_rollouts=len(rollouts))
 
 
 def _open(job_dir: Path) -> EvaluationInputs:

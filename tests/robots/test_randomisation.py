@@ -1,5 +1,8 @@
 """Robots that differ from their model: as one that was changed by hand, reproducible, and in training alone."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.randomisation import Randomisation
 from p2p.contracts.training import TrainConfig
 from p2p.store.iterations import IterationRecord
-from p2p.store.policy import NumpyPolicy
+from p2p.store.policy import NumpyPolicy, load_policy
 from p2p.worker.description.describe import describe_robot
 from p2p.worker.engine import simulation
 from p2p.worker.engine.batch_simulation import BatchSimulation
@@ -89,7 +92,7 @@ def test_a_randomised_episode_is_its_seeds_alone(pony: EnvSpec) -> None:
     assert np.array_equal(one.arrays["initial_qpos"], nominal.arrays["initial_qpos"])
 
 
-def test_a_training_of_randomised_robots_goes_on_from_a_saved_state(pony: EnvSpec, tmp_path) -> None:
+def test_a_training_of_randomised_robots_goes_on_from_a_saved_state(pony: EnvSpec, tmp_path: Path) -> None:
     record = IterationRecord(tmp_path)
     sizes = {"n_envs": 4, "n_steps": 32, "batch_size": 64, "net_arch": (8, 8), "critic_observation": "full"}
     record.save_config(USUAL.model_copy(update=sizes))
@@ -134,3 +137,12 @@ def test_without_batches_it_is_refused(pony: EnvSpec, monkeypatch: pytest.Monkey
 def test_what_cannot_be_drawn_is_refused(fields: dict[str, object], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         TrainConfig.model_validate({"randomisation": fields})
+
+
+def test_a_policy_keeps_what_its_critic_saw(pony: EnvSpec, tmp_path: Path) -> None:
+    made = replace(policy(pony), privileged_mean=np.arange(3.0), privileged_variance=np.ones(3))
+    for number, one in enumerate((made, policy(pony))):
+        one.save(tmp_path / f"{number}.npz")
+        loaded = load_policy(tmp_path / f"{number}.npz")
+        assert loaded.observation == "robot"
+        assert np.array_equal(loaded.privileged_mean, one.privileged_mean)
