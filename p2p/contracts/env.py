@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field
 
@@ -122,6 +123,25 @@ class Morphology(Contract):
     """Orientation of the torso's body frame when the robot stands facing +x, as a quaternion (w, x, y, z)."""
 
 
+class JointControl(Contract):
+    """What an action in [-1, 1] asks of an actuator, as the robot's own controller has to do it."""
+
+    actuator: str
+    kind: Literal["position", "torque"]
+    """"position": torque = kp * (centre + scale * action - position) - kd * velocity, at most `torque_limit`;
+    "torque": centre + scale * action."""
+    centre: float
+    """[rad or m] of a position, [N m or N] of a torque."""
+    scale: float
+    """What an action of 1 adds to it."""
+    kp: float = 0.0
+    """[N m/rad or N/m]; 0 for a torque."""
+    kd: float = 0.0
+    """[N m s/rad or N s/m]."""
+    torque_limit: float | None = None
+    """[N m or N]; None where the model has none."""
+
+
 class RobotModel(Contract):
     """A robot from a model file: the model as one text, and what was derived from it."""
 
@@ -133,6 +153,8 @@ class RobotModel(Contract):
     """Positions (nq) in which episodes begin: the robot at rest [m, rad]."""
     healthy: tuple[float, float] | None
     """Heights of the torso between which an episode goes on [m]; None for a robot that is fixed to the ground."""
+    control: tuple[JointControl, ...] = ()
+    """Of each action, in their order; empty in robots of before it was kept."""
     choices: tuple[str, ...]
     """What was chosen, and why, in words."""
     overridden: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)

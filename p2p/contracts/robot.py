@@ -27,6 +27,14 @@ class RobotOverrides(Contract):
     """Actuators that a policy does not have. Joints of servos are held by springs of the same stiffness."""
     control_period: Annotated[float, Field(ge=0.002, le=0.2)] | None = None
     """Time between two actions [s], at least one step of the simulator."""
+    motors: Literal["position", "torque"] | None = None
+    """Whether an action asks a motor for a position, as a servo with its torque as the limit does, or for a torque."""
+    kp: Annotated[float, Field(gt=0, le=1e5)] | None = None
+    """Stiffness of all position servos [N m/rad]."""
+    kd: Annotated[float, Field(ge=0, le=1e4)] | None = None
+    """Damping of all position servos [N m s/rad]."""
+    action_scale: Annotated[float, Field(gt=0, le=3.2)] | None = None
+    """How far from the stance an action of 1 asks a servo to go [rad or m]."""
     end_effector: Name | None = None
     """Body that is to reach `target`."""
     target: Name | None = None

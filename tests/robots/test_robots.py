@@ -80,6 +80,59 @@ def test_an_action_of_one_asks_for_half_a_radian_more(pony: EnvSpec) -> None:
     assert env.data.joint("fr_hip").qpos[0] == pytest.approx(0.7, abs=0.02)
 
 
+def test_its_motors_do_what_the_facts_of_its_control_say(pony: EnvSpec) -> None:
+    assert pony.robot is not None
+    env = make_environment(pony)
+    env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    limited = 0
+    for _ in range(50):
+        action = rng.uniform(-1, 1, 8)
+        env.data.ctrl[:] = action
+        mujoco.mj_forward(env.model, env.data)
+        for i, one in enumerate(pony.robot.control):
+            joint = env.data.joint(one.actuator)
+            torque = one.kp * (one.centre + one.scale * action[i] - joint.qpos[0]) - one.kd * joint.qvel[0]
+            assert one.kind == "position"
+            assert one.torque_limit == 24.0
+            limited += abs(torque) > one.torque_limit
+            assert env.data.actuator_force[i] == pytest.approx(np.clip(torque, -24.0, 24.0), abs=1e-9)
+        mujoco.mj_step(env.model, env.data, nstep=env.frame_skip)
+    assert limited
+    told = "8 position targets: stance + 0.5 rad or m x action, kp 60, kd 1.5, torque at most 24 N m or N"
+    assert f"actions: {told}" in pony.robot.choices
+
+
+def test_motors_of_a_robot_that_walks_become_servos_of_their_torque(tmp_path: Path) -> None:
+    text = re.sub("<position joint", '<motor gear="10" ctrlrange="-2 2" ctrllimited="true" joint', PONY.read_text())
+    text = text.replace('<position kp="60" kv="1.5" forcerange="-24 24"/>', "")
+    file = tmp_path / "motors.xml"
+    file.write_text(text.replace('timestep="0.004"', 'timestep="0.003"'))
+    made = describe_robot("motors", file)
+    assert made.robot is not None
+    assert {one.kind for one in made.robot.control} == {"position"}
+    assert {one.torque_limit for one in made.robot.control} == {20.0}
+    assert [one.unit for one in made.action] == ["rad"] * 8
+    assert any("8 motors became position servos" in choice for choice in made.robot.choices)
+    assert made.dt == pytest.approx(0.021)
+    assert any("settled" in choice for choice in made.robot.choices), "with them it stands"
+
+
+def test_a_file_beside_the_model_says_how_it_is_controlled(tmp_path: Path) -> None:
+    file = tmp_path / "pony.xml"
+    file.write_text(PONY.read_text())
+    (tmp_path / "pony.toml").write_text("kp = 40.0\nkd = 2.0\naction_scale = 0.25\n")
+    made = describe_robot("pony", file)
+    assert made.robot is not None
+    assert {(one.kp, one.kd, one.scale, one.torque_limit) for one in made.robot.control} == {(40.0, 2.0, 0.25, 24.0)}
+    assert "gains of its servos: kp 40 and kd 2, as pony.toml says" in made.robot.choices
+    file.write_text(re.sub("<position joint", '<motor gear="10" ctrlrange="-2 2" joint', PONY.read_text()))
+    (tmp_path / "pony.toml").write_text('motors = "torque"\n')
+    torques = describe_robot("pony", file)
+    assert torques.robot is not None
+    assert {one.kind for one in torques.robot.control} == {"torque"}
+
+
 def test_both_simulations_agree_to_the_bit(pony: EnvSpec) -> None:
     batch = make_simulation(pony, 3, terminate_when_unhealthy=True)
     plain = GymSimulation(pony, lambda: make_environment(pony, terminate_when_unhealthy=True), 3)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gymnasium.spaces import Box
 
-from p2p.contracts.env import Actuator, Dimension
+from p2p.contracts.env import Actuator, Dimension, JointControl
 from p2p.worker.description.observations import describe_observation
 from p2p.worker.engine.environment import TERMINATE, make_environment
 from p2p.worker.export.source import Source
@@ -25,6 +25,10 @@ class Interface:
     observation: tuple[Dimension, ...]
     """Gymnasium's, or a robot's senses, in the frame "robot"; then what it is told besides, in the frame "episode"."""
     action: tuple[Actuator, ...]
+    dt: float
+    """Control period [s]."""
+    control: tuple[JointControl, ...]
+    """What a robot's own controller does with the actions; empty for Gymnasium's environments."""
 
     def metadata(self) -> Mapping[str, str]:
         """Metadata embedded in an exported file."""
@@ -35,6 +39,8 @@ class Interface:
             "env_kwargs": json.dumps(self.env_kwargs),
             "observation": json.dumps(observation),
             "action": json.dumps(action),
+            "control_period_s": json.dumps(self.dt),
+            "control": json.dumps([item.model_dump() for item in self.control]),
         }
 
 
@@ -66,6 +72,8 @@ def describe_interface(source: Source) -> Interface:
             for i, one in enumerate(told)
         ),
         action=source.spec.action,
+        dt=source.spec.dt,
+        control=source.spec.robot.control if source.spec.robot is not None else (),
     )
     env.close()
     return interface

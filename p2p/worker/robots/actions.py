@@ -1,14 +1,19 @@
 """Actions of a robot, compiled into its model: each is in [-1, 1], and 0 holds the stance.
 
-A position servo is asked for its stance plus up to `REACH` rad (or the same share of a slide's range); a motor for its
-whole range. Where a model has no actuators, servos are added.
+A position servo is asked for its stance plus up to `REACH` rad (or the same share of a slide's range). Where a model
+has no actuators, servos are added; the motors of a robot that walks become servos, as its own controllers make them,
+with the motors' torque as their limit. Other motors are asked for their whole range.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
+
+from p2p.contracts.env import JointControl
+from p2p.worker.engine.morphology import HINGE, SLIDE
 
 REACH = 0.5
 """How far from the stance an action of 1 asks a servo to go [rad]: a usual action scale of legged robots."""
@@ -39,26 +44,84 @@ def add_servos(spec: mujoco.MjSpec, choices: list[str]) -> None:
         return
     for number, joint in enumerate(spec.joints):
         joint.name = joint.name or f"{joint.parent.name}_joint{number}"
-    model = spec.compile()
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    inertia = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, inertia)
-    ends = set(range(1, model.nbody)) - {int(parent) for parent in model.body_parentid}
-    weight = float(model.body_mass.sum() * np.linalg.norm(model.opt.gravity)) / max(len(ends), 1)
-    turns_per_s = 2.0 * np.pi * STIFFNESS_HZ
+    rule = _GainRule(spec.compile())
     for joint in [one for one in spec.joints if one.type in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)]:
-        at = model.joint(joint.name).id
-        dof = int(model.jnt_dofadr[at])
-        share = weight * (_reach(model, data, at) if joint.type == mujoco.mjtJoint.mjJNT_HINGE else 1.0)
-        kp = max(float(inertia[dof, dof]) * turns_per_s**2, share / SAG)
         servo = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        servo.set_to_position(kp=kp, kv=2.0 * DAMPING_RATIO * kp / turns_per_s)
-        limited = bool(model.jnt_actfrclimited[at])
-        limit = float(np.abs(model.jnt_actfrcrange[at]).max()) if limited else HOLDING * share
-        servo.forcelimited, servo.forcerange = True, [-limit, limit]
+        rule.make_servo(servo, joint.name, None)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST  # stiff servos on light links
     choices.append(f"position servos were added to {len(spec.actuators)} joints, since the file has no actuators")
+
+
+def servos_for_motors(spec: mujoco.MjSpec, choices: list[str]) -> None:
+    """Make position servos of the motors of a robot, if all it has are motors of one joint each with a known torque."""
+    model = spec.compile()
+    torques = [_torque_of_motor(model, at) for at in range(model.nu)]
+    if not torques or None in torques:
+        return
+    rule = _GainRule(model)
+    for at, (actuator, torque) in enumerate(zip(spec.actuators, torques, strict=True)):
+        rule.make_servo(actuator, model.joint(int(model.actuator_trnid[at, 0])).name, torque)
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    choices.append(
+        f"the file's {len(torques)} motors became position servos with their torque as the limit, as robots that walk "
+        "are controlled: give the model position actuators for other gains"
+    )
+
+
+def _torque_of_motor(model: mujoco.MjModel, at: int) -> float | None:
+    """Largest torque of a motor on one hinge or slide; None for anything else, or where it has no limit."""
+    joint = int(model.actuator_trnid[at, 0])
+    plain = (
+        int(model.actuator_trntype[at]) == int(mujoco.mjtTrn.mjTRN_JOINT)
+        and int(model.actuator_gaintype[at]) == int(mujoco.mjtGain.mjGAIN_FIXED)
+        and int(model.actuator_biastype[at]) == int(mujoco.mjtBias.mjBIAS_NONE)
+        and int(model.actuator_dyntype[at]) == int(mujoco.mjtDyn.mjDYN_NONE)
+        and int(model.jnt_type[joint]) in (HINGE, SLIDE)
+    )
+    if not plain:
+        return None
+    gear = abs(float(model.actuator_gear[at, 0]))
+    limits = []
+    if model.actuator_ctrllimited[at]:
+        gain = abs(float(model.actuator_gainprm[at, 0]))
+        limits.append(gear * gain * float(np.abs(model.actuator_ctrlrange[at]).max()))
+    if model.actuator_forcelimited[at]:
+        limits.append(gear * float(np.abs(model.actuator_forcerange[at]).max()))
+    if model.jnt_actfrclimited[joint]:
+        limits.append(float(np.abs(model.jnt_actfrcrange[joint]).max()))
+    return min(limits, default=0.0) or None
+
+
+class _GainRule:
+    """Gains of servos whose model has none: by the inertia that a joint carries, and its share of the weight.
+
+    Args:
+        model: Of the robot.
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self._model = model
+        self._data = mujoco.MjData(model)
+        mujoco.mj_forward(model, self._data)
+        self._inertia = np.zeros((model.nv, model.nv))
+        mujoco.mj_fullM(model, self._data, self._inertia)
+        ends = set(range(1, model.nbody)) - {int(parent) for parent in model.body_parentid}
+        self._weight = float(model.body_mass.sum() * np.linalg.norm(model.opt.gravity)) / max(len(ends), 1)
+
+    def make_servo(self, actuator: mujoco.MjsActuator, joint: str, torque: float | None) -> None:
+        """Make an actuator hold the position of a joint with at most a torque; None for a rule's."""
+        model = self._model
+        at = model.joint(joint).id
+        dof = int(model.jnt_dofadr[at])
+        hinge = int(model.jnt_type[at]) == HINGE
+        share = self._weight * (_reach(model, self._data, at) if hinge else 1.0)
+        turns_per_s = 2.0 * np.pi * STIFFNESS_HZ
+        kp = max(float(self._inertia[dof, dof]) * turns_per_s**2, share / SAG)
+        actuator.set_to_position(kp=kp, kv=2.0 * DAMPING_RATIO * kp / turns_per_s)
+        actuator.gear = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        limited = bool(model.jnt_actfrclimited[at])
+        limit = torque or (float(np.abs(model.jnt_actfrcrange[at]).max()) if limited else HOLDING * share)
+        actuator.forcelimited, actuator.forcerange = True, [-limit, limit]
 
 
 def _reach(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> float:
@@ -71,8 +134,18 @@ def _reach(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> float:
     return max(float(np.linalg.norm(gaps, axis=1).max()), SHORTEST)
 
 
-def actions_of(model: mujoco.MjModel, stance: NDArray[np.float64]) -> list[Action]:
-    """What each action will mean, about a stance (nq)."""
+def set_gains(spec: mujoco.MjSpec, kp: float | None, kd: float | None) -> str:
+    """Give all position servos these gains; None keeps the model's. Returns them in words."""
+    model = spec.compile()
+    for at, actuator in enumerate(spec.actuators):
+        if is_servo(model, at):
+            stiff = float(model.actuator_gainprm[at, 0]) if kp is None else kp
+            actuator.set_to_position(kp=stiff, kv=-float(model.actuator_biasprm[at, 2]) if kd is None else kd)
+    return " and ".join(f"{name} {value:g}" for name, value in (("kp", kp), ("kd", kd)) if value is not None)
+
+
+def actions_of(model: mujoco.MjModel, stance: NDArray[np.float64], reach: float = REACH) -> list[Action]:
+    """What each action will mean, about a stance (nq); `reach` is the most that one asks of a servo [rad or m]."""
     found = []
     for at in range(model.nu):
         low, high = model.actuator_ctrlrange[at] if model.actuator_ctrllimited[at] else (-1.0, 1.0)
@@ -81,12 +154,56 @@ def actions_of(model: mujoco.MjModel, stance: NDArray[np.float64]) -> list[Actio
             continue
         joint = int(model.actuator_trnid[at, 0])
         centre = float(stance[model.jnt_qposadr[joint]])
-        half = REACH
+        half = reach
         if model.jnt_limited[joint]:
             below, above = model.jnt_range[joint]
-            half = min(REACH, max(above - centre, centre - below))
+            half = min(reach, max(above - centre, centre - below))
         found.append(Action(True, centre, half))
     return found
+
+
+def control_of(model: mujoco.MjModel, actions: list[Action]) -> tuple[JointControl, ...]:
+    """What a robot's own controller has to do, before `compile_actions`."""
+    found = []
+    for at, action in enumerate(actions):
+        joint = int(model.actuator_trnid[at, 0])
+        at_joint = int(model.actuator_trntype[at]) == int(mujoco.mjtTrn.mjTRN_JOINT)
+        limits = [float(np.abs(model.actuator_forcerange[at]).max())] if model.actuator_forcelimited[at] else []
+        if at_joint and model.jnt_actfrclimited[joint]:
+            limits.append(float(np.abs(model.jnt_actfrcrange[joint]).max()))
+        found.append(
+            JointControl(
+                actuator=model.actuator(at).name or (model.joint(joint).name if at_joint else str(at)),
+                kind="position" if action.servo else "torque",
+                centre=round(action.centre, 6),
+                scale=round(action.half, 6),
+                kp=round(float(model.actuator_gainprm[at, 0]), 6) if action.servo else 0.0,
+                kd=round(-float(model.actuator_biasprm[at, 2]), 6) if action.servo else 0.0,
+                torque_limit=round(min(limits), 6) if limits else None,
+            )
+        )
+    return tuple(found)
+
+
+def control_in_words(control: tuple[JointControl, ...]) -> list[str]:
+    """How actions are carried out, a line for each kind."""
+    lines = []
+    for kind, told in (
+        ("position", "{n} position targets: stance + {scale} rad or m x action, kp {kp}, kd {kd}, torque {limit}"),
+        ("torque", "{n} torques: up to {scale} times the gear, as in the file"),
+    ):
+        mine = [one for one in control if one.kind == kind]
+        if mine:
+            bounds = [one.torque_limit for one in mine if one.torque_limit is not None]
+            limit = f"at most {_span(bounds)} N m or N" if bounds else "not limited, as in the file"
+            columns = {name: _span([getattr(one, name) for one in mine]) for name in ("scale", "kp", "kd")}
+            lines.append(f"actions: {told.format(n=len(mine), limit=limit, **columns)}")
+    return lines
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:.3g}" if f"{low:.3g}" == f"{high:.3g}" else f"{low:.3g} … {high:.3g}"
 
 
 def is_servo(model: mujoco.MjModel, at: int) -> bool:

@@ -22,7 +22,17 @@ from p2p.worker.engine.morphology import (
     name_of,
     robot_geoms,
 )
-from p2p.worker.robots.actions import Action, actions_of, add_servos, compile_actions
+from p2p.worker.robots.actions import (
+    REACH,
+    Action,
+    actions_of,
+    add_servos,
+    compile_actions,
+    control_in_words,
+    control_of,
+    servos_for_motors,
+    set_gains,
+)
 from p2p.worker.robots.model_file import naming, read
 from p2p.worker.robots.overrides import exclude, named, names, read_overrides, said_feet, said_pose
 from p2p.worker.robots.stance import Pose, find_stance, lowest_points, said_stance
@@ -87,8 +97,11 @@ def _derived(path: Path) -> Derived:
         exclude(spec, model, over.excluded_actuators, pose)
         model = spec.compile()
         choices.append(f"left out the actuators {', '.join(over.excluded_actuators)}, {says}")
+    model = _with_servos(spec, free, over, says, choices)
     stance = find_stance(spec, model, torso, free, said, choices)
-    actions = actions_of(model, stance.asked)
+    actions = actions_of(model, stance.asked, over.action_scale or REACH)
+    control = control_of(model, actions)
+    choices += control_in_words(control)
     compile_actions(spec, actions)
     xml = spec.to_xml()
     model = mujoco.MjModel.from_xml_string(xml)
@@ -123,10 +136,22 @@ def _derived(path: Path) -> Derived:
         xml=xml,
         stance=tuple(stance.rests.tolist()),
         healthy=healthy,
+        control=control,
         choices=tuple(choices),
         overridden=tuple(name for name in RobotOverrides.model_fields if told and name in told.model_fields_set),
     )
     return Derived(robot, morphology, actions, frame_skip)
+
+
+def _with_servos(
+    spec: mujoco.MjSpec, free: bool, over: RobotOverrides, says: str, choices: list[str]
+) -> mujoco.MjModel:
+    """The model whose motors are servos where the robot walks, with the gains that the file beside it says."""
+    if over.motors == "position" or (free and over.motors is None):
+        servos_for_motors(spec, choices)
+    if over.kp is not None or over.kd is not None:
+        choices.append(f"gains of its servos: {set_gains(spec, over.kp, over.kd)}, {says}")
+    return spec.compile()
 
 
 def _with_torso(model: mujoco.MjModel, guessed: Morphology, wanted: str) -> Morphology:
