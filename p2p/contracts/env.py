@@ -161,6 +161,20 @@ class RobotModel(Contract):
     """Choices that a file beside the model made, by its keys."""
 
 
+class EnvModule(Contract):
+    """A Python module that registers an environment: its user's own code, which is not copied."""
+
+    name: str
+    folder: str | None
+    """Directory that it is imported from; None where it is installed beside p2p."""
+
+
+class TrustedModules(Contract):
+    """Modules that the user has named on this machine."""
+
+    modules: tuple[EnvModule, ...] = ()
+
+
 class EnvSpec(Contract):
     """Facts of an environment, generated from the live model and tested equal to it."""
 
@@ -194,6 +208,8 @@ class EnvSpec(Contract):
     features: tuple[Feature, ...] = Field(min_length=1)
     robot: RobotModel | None = Field(default=None, exclude_if=lambda robot: robot is None)
     """Of an environment that p2p has made from a model file; None for those of Gymnasium."""
+    module: EnvModule | None = Field(default=None, exclude_if=lambda module: module is None)
+    """Of an environment "module:Id"; None for all others."""
 
     @property
     def obs_dim(self) -> int:

@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from p2p.contracts.base import Contract, RelativePath
-from p2p.contracts.env import RobotModel
+from p2p.contracts.env import EnvModule, RobotModel
 from p2p.contracts.frame import FrameNote
 from p2p.contracts.intent import Intent
 from p2p.contracts.observe import Observe
@@ -366,6 +366,8 @@ class DescribeRequest(Contract):
     """Gymnasium's id, or for a model file what the robot's id begins with."""
     model_path: str | None = None
     """Model file to make an environment of; None for one of Gymnasium's."""
+    module: EnvModule | None = None
+    """Module that registers it, for an id "module:Id"."""
 
 
 class RendererReport(Contract):

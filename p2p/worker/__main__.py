@@ -59,7 +59,8 @@ def _plot(job_dir: Path) -> Places:
 def _export(job_dir: Path) -> Places:
     """Directories of an export: the run, and its iteration's judgment and report above it."""
     request = ExportRecord(job_dir).read_request()
-    return Places((job_dir,), tuple(path.parent for path in named(job_dir, [request.run_dir] if request else ())))
+    runs = named(job_dir, [request.run_dir] if request else ())
+    return Places((job_dir,), (*(run.parent for run in runs), *runs))
 
 
 def _describe(job_dir: Path) -> Places:

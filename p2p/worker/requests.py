@@ -22,7 +22,7 @@ def describe_environment(job_dir: Path) -> None:
     if request.model_path is not None:
         record.save_env_spec(describe_robot(request.env_id, Path(request.model_path)))
     else:
-        record.save_env_spec(describe(request.env_id))
+        record.save_env_spec(describe(request.env_id, request.module))
 
 
 def probe_renderers(job_dir: Path) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from p2p import registry
 from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
+from p2p.store.iterations import IterationRecord
+from p2p.store.trusted_modules import is_trusted
 from p2p.worker.sandbox import levels
 from p2p.worker.sandbox.confine import confine, remove_scratch
 
@@ -32,6 +34,26 @@ def job_alone(job_dir: Path) -> Places:
 def named(job_dir: Path, names: tuple[str, ...] | list[str]) -> tuple[Path, ...]:
     """Paths in a request, relative to the job's directory."""
     return tuple((job_dir / name).resolve() for name in names)
+
+
+def module_folders(places: Places) -> tuple[Path, ...]:
+    """Directories of modules that register environments of the user's own: of a description, and of runs.
+
+    Raises:
+        InvalidInput: a record names one that the user has not.
+    """
+    records = [IterationRecord(directory) for directory in (*places.writable, *places.readable)]
+    modules = [spec.module for record in records if (spec := record.read_env_spec()) is not None]
+    modules += [asked.module for record in records if (asked := record.read_describe_request()) is not None]
+    named_modules = [module for module in modules if module is not None]
+    for module in named_modules:
+        if not is_trusted(module):
+            raise InvalidInput(
+                f"A record names the module {module.name!r} of {module.folder or 'what is installed'}, which "
+                "nobody has named on this machine: it may come from elsewhere, and is not imported. "
+                "If it is yours, describe its environment once."
+            )
+    return tuple(Path(module.folder) for module in named_modules if module.folder is not None)
 
 
 @dataclass(frozen=True)
@@ -73,9 +95,10 @@ def run(module: str, verbs: Mapping[str, Verb], arguments: list[str]) -> int:
         if verb.runs_code:
             levels.require_strength(levels.probe().level)
         # not in its caller's process, which would be confined for good, with its debugger
+        places = verb.places(directory)
+        folders = module_folders(places)
         if os.environ.get(INLINE_JOB) != str(directory):
-            places = verb.places(directory)
-            confine(places.writable, places.readable)
+            confine(places.writable, (*places.readable, *folders))
         try:
             registry.load("verb", {name: verb.function}, name)(directory)
         finally:

@@ -2,9 +2,12 @@
 
 import re
 import secrets
+import sys
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 
-from p2p.contracts.env import EnvSpec
+from p2p.contracts.env import EnvModule, EnvSpec
 from p2p.contracts.errors import InvalidInput, P2PError, TrainingFailed, UnknownName
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import DescribeRequest
@@ -15,10 +18,13 @@ from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
 from p2p.store.robots import is_model_file
+from p2p.store.trusted_modules import trust
 from p2p.training.presets import preset
 
 _GYMNASIUM_ID = re.compile(r"([\w-]+/)?\w[\w.-]*-v\d{1,3}", re.ASCII)
 """An id as Gymnasium registers it, without the "module:" before it that would import one."""
+_MODULE_ID = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):((?:[\w-]+/)?\w[\w.-]*-v\d{1,3})", re.ASCII)
+"""An id that a module of the user's own registers."""
 _ROBOT = re.compile(r"[a-z0-9_]{1,40}-[0-9a-f]{8}", re.ASCII)
 """Id of a robot that came as a model file: its name and the hash of the model."""
 
@@ -44,6 +50,9 @@ def find_environment(ws: Workspace, name: str) -> EnvSpec:
     """
     if is_model_file(name):
         return _add_robot(ws, Path(name).expanduser().resolve())
+    if _MODULE_ID.fullmatch(name) and len(name) <= 100:
+        trust(_module_of(name))
+        files.discard(ws.runs.environment_dir(name))  # its code may have changed
     return describe_environment(ws, name)
 
 
@@ -67,12 +76,14 @@ def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
     kept = IterationRecord(ws.runs.environment_dir(env_id)).read_env_spec() if _ROBOT.fullmatch(env_id) else None
     if kept is not None and kept.env_id == env_id:
         return kept
-    if len(env_id) > 100 or not _GYMNASIUM_ID.fullmatch(env_id):  # no process is started to find that out
+    of_module = _MODULE_ID.fullmatch(env_id)
+    if len(env_id) > 100 or not (of_module or _GYMNASIUM_ID.fullmatch(env_id)):  # no process is started to learn that
         raise UnknownName("environment", env_id[:100], (*catalog.known(), *robots))
     directory = ws.runs.environment_dir(env_id)
     record = IterationRecord(directory)
     if (spec := record.read_env_spec()) is None or spec.env_id != env_id:
-        record.save_describe_request(DescribeRequest(env_id=env_id))
+        module = _module_of(env_id) if of_module else None
+        record.save_describe_request(DescribeRequest(env_id=env_id, module=module))
         try:
             run_to_end(ws.backend, "describe", directory)
         except P2PError:
@@ -82,6 +93,39 @@ def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
     if spec is None:
         raise UnknownName("environment", env_id, catalog.known())
     return spec
+
+
+def _module_of(env_id: str) -> EnvModule:
+    name = env_id.partition(":")[0]
+    return EnvModule(name=name, folder=_folder_of_module(name))
+
+
+def _folder_of_module(name: str) -> str | None:
+    """Where a module is imported from, found without importing it: the working directory, or what is installed (None).
+
+    Raises:
+        InvalidInput: there is none, or its folder is one that no worker shall read.
+    """
+    top = name.partition(".")[0]
+    try:
+        found = PathFinder.find_spec(top, [str(Path.cwd())]) or find_spec(top)
+    except (ImportError, ValueError):
+        found = None
+    if found is None or found.origin is None or not Path(found.origin).is_file():
+        raise InvalidInput(
+            f"There is no module {top!r}: expected {top}.py or {top}/__init__.py in {Path.cwd()}, or a package that is "
+            "installed beside p2p."
+        )
+    origin = Path(found.origin).resolve()
+    folder = origin.parent.parent if found.submodule_search_locations else origin.parent
+    if any(folder.is_relative_to(Path(prefix).resolve()) for prefix in (sys.prefix, sys.base_prefix)):
+        return None
+    if folder in (Path.home().resolve(), Path(folder.anchor)):
+        raise InvalidInput(
+            f"{origin} is in {folder}, all of which the process that imports it could read. Put it in a folder of its "
+            "own."
+        )
+    return str(folder)
 
 
 def is_environment_id(text: str) -> bool:

@@ -14,12 +14,12 @@ import gymnasium
 import mujoco
 import numpy as np
 
-from p2p.contracts.env import Actuator, Body, Camera, EnvSpec, Geom, InfoKey, Joint, Morphology
+from p2p.contracts.env import Actuator, Body, Camera, EnvModule, EnvSpec, Geom, InfoKey, Joint, Morphology
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.envs.morphology import PORTRAITS, Portrait, side_view
 from p2p.rewards.definitions import TorsoFreedom, features_of
 from p2p.worker.description.observations import describe_observation
-from p2p.worker.engine.environment import redirect_warnings
+from p2p.worker.engine.environment import import_module, redirect_warnings
 from p2p.worker.engine.morphology import (
     FREE,
     HINGE,
@@ -42,18 +42,26 @@ ROLLOUT_STEPS = 100
 """Length of the random rollout that shows what `info` holds."""
 VERSION_LENGTH = 8
 """Digits of a model's hash in a robot's id."""
+USED = ("data", "dt", "init_qpos", "init_qvel", "set_state", "_get_obs")
+"""What p2p uses of an environment beside its model."""
 CAMERA_DISTANCE = 3.2
 """Distance of the camera of an unknown robot, in units of the robot's reach."""
 
 
-def describe(env_id: str) -> EnvSpec:
+def describe(env_id: str, module: EnvModule | None = None) -> EnvSpec:
     """All facts about a Gymnasium MuJoCo environment.
+
+    Args:
+        env_id: Its id, or "module:Id".
+        module: The module of the latter.
 
     Raises:
         UnknownName: Gymnasium has no environment of that id.
         InvalidInput: it is not a MuJoCo environment with a flat observation, or cannot be started here.
     """
-    with _started(env_id) as env:
+    if module is not None:
+        import_module(module)
+    with _started(env_id.rpartition(":")[2] if module is not None else env_id) as env:
         model = env.unwrapped.model
         initial = mujoco.MjData(model)
         mujoco.mj_forward(model, initial)
@@ -61,7 +69,8 @@ def describe(env_id: str) -> EnvSpec:
             f"{env_id}, described from its model alone.", *_guessed(model, initial, guess_morphology(model))
         )
         steps = env.spec.max_episode_steps or MAX_EPISODE_STEPS
-        return _described(env_id, env, initial, portrait, steps, SETTLING_S)
+        described = _described(env_id, env, initial, portrait, steps, SETTLING_S)
+        return described.model_copy(update={"module": module}) if module is not None else described
 
 
 def describe_robot(name: str, path: Path) -> EnvSpec:
@@ -168,6 +177,11 @@ def _started(env_id: str) -> Iterator[Any]:
         model = getattr(env.unwrapped, "model", None)
         if not isinstance(model, mujoco.MjModel) or not hasattr(env.unwrapped, "frame_skip"):
             raise InvalidInput(f"{env_id} is not a MuJoCo environment of Gymnasium. Known: {', '.join(PORTRAITS)}.")
+        if lacking := [name for name in USED if not hasattr(env.unwrapped, name)]:
+            raise InvalidInput(
+                f"{env_id} lacks {', '.join(lacking)}: expected a subclass of gymnasium.envs.mujoco.MujocoEnv that "
+                "makes its observations in `_get_obs()`."
+            )
         if not isinstance(env.observation_space, gymnasium.spaces.Box) or len(env.observation_space.shape) != 1:
             raise InvalidInput(f"{env_id} has no flat observation vector but {env.observation_space}.")
         yield env

@@ -1,5 +1,6 @@
 """Make the Gymnasium environment of a configuration, without its renderer and without MuJoCo's log file."""
 
+import importlib
 import sys
 from collections.abc import Mapping
 from types import ModuleType
@@ -8,7 +9,7 @@ from typing import Any, NoReturn
 import gymnasium
 import mujoco
 
-from p2p.contracts.env import EnvSpec
+from p2p.contracts.env import EnvModule, EnvSpec
 from p2p.contracts.errors import InvalidConfig
 from p2p.worker.engine.robot_environment import RobotEnv
 
@@ -52,6 +53,24 @@ def without_windows() -> None:
         sys.modules[RENDERING] = replacement
 
 
+def import_module(module: EnvModule) -> None:
+    """Import a module that registers environments; it is its user's own code.
+
+    Raises:
+        InvalidConfig: it is not there, or raises.
+    """
+    if module.folder is not None and module.folder not in sys.path:
+        sys.path.append(module.folder)
+    try:
+        importlib.import_module(module.name)
+    except Exception as error:  # whatever code of the user's own raises
+        where = module.folder or "what is installed"
+        raise InvalidConfig(
+            f"The module {module.name!r} of {where} cannot be imported: {type(error).__name__}: {error}. It is "
+            "imported in a confined process, which reads its folder, has no network and writes nothing outside its job."
+        ) from error
+
+
 def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, terminate_when_unhealthy: bool = False) -> Any:
     """Environment without wrappers, hence without a time limit.
 
@@ -65,6 +84,8 @@ def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, termina
     """
     redirect_warnings()
     without_windows()
+    if spec.module is not None:
+        import_module(spec.module)
     kwargs: dict[str, Any] = dict(env_kwargs or {})
     if spec.can_disable_termination:
         kwargs[TERMINATE] = terminate_when_unhealthy
