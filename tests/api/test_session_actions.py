@@ -41,7 +41,7 @@ def test_what_a_person_prefers_is_kept_from_python_and_by_command(
     assert better.iteration == 2
     words = ["compare", FIRST, "1", "2", "--better", "first", "--json", "--runs-dir", str(tmp_path / "runs")]
     assert main(words) == 2
-    assert "--because" in capsys.readouterr().err
+    assert "--because" in capsys.readouterr().out
     assert main([*words, "--because", "it moves less"]) == 0
     kept = json.loads(capsys.readouterr().out)
     assert (kept["better"]["iteration"], kept["observer"]) == (1, "person")
