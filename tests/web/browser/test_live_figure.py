@@ -1,10 +1,12 @@
 """The stick figure of a training that goes on: there as soon as an evaluation is recorded."""
 
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 from browsing import Filming, Site
 from filmed import rollout
 
@@ -23,8 +25,9 @@ PUT_IN = """async ([module, session]) => {
 }"""
 
 
+@pytest.mark.parametrize("within_s", [None, pytest.param(2.0, marks=pytest.mark.nightly)])
 def test_the_newest_evaluation_is_shown_without_a_reload(
-    site: Callable[[Path], Site], filming: Filming, tmp_path: Path
+    within_s: float | None, site: Callable[[Path], Site], filming: Filming, tmp_path: Path
 ) -> None:
     filmed = filming(ROBOT)
     runs = tmp_path / "runs"
@@ -42,7 +45,11 @@ def test_the_newest_evaluation_is_shown_without_a_reload(
         path.parent.mkdir(exist_ok=True)
         written = path.with_name("being_written.npz")
         np.savez(written, **rollout(load(ROBOT), 100, number))
+        begun = time.monotonic()
         written.rename(path)
         page.wait_for_selector(f"p2p-figure[data-checkpoint='{checkpoint.step}']")
+        took = time.monotonic() - begun
+        print(f"the figure of step {checkpoint.step} is there after {took:.2f} s")
+        assert within_s is None or took < within_s
     first = page.get_attribute("p2p-figure canvas", "data-row")
     page.wait_for_function(f"() => document.querySelector('p2p-figure canvas').dataset.row !== '{first}'")

@@ -13,6 +13,9 @@ from browsing import Site
 SESSION = EXAMPLES["session_id"]
 KEEP_ALIVE_S = 6.0
 """A connection that asks for nothing is closed by then."""
+MANY = 50
+REST_S = 10.0
+"""How long nothing happens [s]: processor time is counted in hundredths of a second."""
 NEWS = "seen in every tab"
 
 
@@ -28,7 +31,7 @@ def processor_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@pytest.mark.parametrize("tabs", [8, pytest.param(50, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("tabs", [8, pytest.param(MANY, marks=pytest.mark.nightly)])
 def test_tabs_share_one_stream_and_all_show_what_happens(tabs: int, site: Callable[[Path], Site], seeded: Path) -> None:
     here = site(seeded)
     first = here.open(f"/e2e/{SESSION}")
@@ -38,8 +41,8 @@ def test_tabs_share_one_stream_and_all_show_what_happens(tabs: int, site: Callab
     time.sleep(KEEP_ALIVE_S)
     before = processor_s(here.server.pid)
     assert connections(here.server.port) == 1
-    time.sleep(2)
-    at_rest = (processor_s(here.server.pid) - before) / 2
+    time.sleep(REST_S)
+    at_rest = (processor_s(here.server.pid) - before) / REST_S
     log = seeded / SESSION / "events.jsonl"
     last = json.loads(log.read_text().splitlines()[-1])
     begun = time.monotonic()
@@ -61,3 +64,7 @@ def test_tabs_share_one_stream_and_all_show_what_happens(tabs: int, site: Callab
     )
     assert memory_mb < 200
     assert at_rest < 0.05
+    if tabs == MANY:  # the goals of an idle machine
+        assert took <= 3
+        assert asked <= 0.2
+        assert at_rest < 0.01

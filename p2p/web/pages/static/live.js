@@ -20,7 +20,8 @@ export function morph(html) {
   if (!main) return false;
   window.Idiomorph.morph(document.querySelector("#main"), main.innerHTML, {
     morphStyle: "innerHTML",
-    ignoreActiveValue: true,
+    // what holds the focus keeps its content too: a button that was pressed would keep its old words
+    ignoreActiveValue: document.activeElement?.matches("input, textarea, select") ?? false,
     callbacks,
   });
   document.title = fresh.title;
