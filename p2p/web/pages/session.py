@@ -93,6 +93,7 @@ def session(
         shown=running or number,
         videos=_videos(ws, session_id, number),
         poster=_poster(ws, session_id, number),
+        sheet=_sheet(ws, session_id, number),
         returns=_returns(found),
         evaluations=_evaluations(found, view.session.pass_threshold),
         runs=found.runs if found is not None else (),
@@ -248,6 +249,13 @@ def _videos(ws: Workspace, session_id: str, number: int | None) -> Sequence[Vide
 def _poster(ws: Workspace, session_id: str, number: int | None) -> Address | None:
     found = thumbnail(ws, session_id, number) if number is not None else None
     return Address(f"/api/sessions/{session_id}/iterations/{number}/pictures/{found.name}") if found else None
+
+
+def _sheet(ws: Workspace, session_id: str, number: int | None) -> Address | None:
+    """The contact sheet of an iteration: what a browser shows that cannot play the video."""
+    names = media(ws, session_id, number, "frames") if number is not None else ()
+    name = next((name for name in names if name.startswith("contact_sheet")), None)
+    return Address(f"/api/sessions/{session_id}/iterations/{number}/pictures/{name}") if name else None
 
 
 def _reward(ws: Workspace, session_id: str, number: int | None) -> str:

@@ -3,6 +3,7 @@ import { goLive, morph } from "./live.js";
 import { bindKeys } from "./keys.js";
 import { playOnHover } from "./hover.js";
 import { followLog } from "./log.js";
+import { showSheets } from "./no_codec.js";
 import { showWhileWriting } from "./preview.js";
 
 const year = 31536000;
@@ -30,4 +31,5 @@ bindKeys();
 goLive();
 playOnHover();
 followLog();
+showSheets();
 showWhileWriting(morph);
