@@ -137,7 +137,7 @@ class JointControl(Contract):
     kp: float = 0.0
     """[N m/rad or N/m]; 0 for a torque."""
     kd: float = 0.0
-    """[N m s/rad or N s/m]."""
+    """[N m s/rad or N s/m]; the damping of the joint itself is not in it."""
     torque_limit: float | None = None
     """[N m or N]; None where the model has none."""
 

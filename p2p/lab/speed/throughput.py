@@ -20,7 +20,7 @@ from p2p.lab.jobs import lab_job
 from p2p.lab.records import MeasurementRecord
 from p2p.scheduler.resources import cores
 from p2p.service.jobs.worker_jobs import raise_failure, wait
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import describe_environment, find_environment
 from p2p.service.training.plan import parse_config
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import save_inputs
@@ -151,6 +151,15 @@ class ThroughputBenchmark:
             reward=REWARD,
             rows=tuple(row(case, *configs[case.name], found[case.name]) for case in cases),
         )
+
+    def case_of(self, file: str) -> ThroughputCase:
+        """The case of a robot from a model file, at the defaults of stable-baselines3.
+
+        Raises:
+            InvalidInput: the file is not taken.
+        """
+        env_id = find_environment(self._ws, file).env_id
+        return ThroughputCase(name=env_id, env_id=env_id)
 
     def measure(self, case: ThroughputCase, subject: Subject, repetition: int) -> Jobs:
         """Measure one subject of a case, on all cores that the plan gives.

@@ -15,18 +15,25 @@ from p2p.contracts.errors import UnknownName
 from p2p.contracts.training import canonical_names
 from p2p.lab.speed.throughput import CASES, MeasurementPlan, ThroughputBenchmark, ThroughputCase
 from p2p.lab.speed.throughput_table import table
+from p2p.store.robots import is_model_file
 
 TRAIN_EXAMPLES = examples(
     "p2p bench train",
     "p2p bench train --case halfcheetah --case ant --repetitions 5",
     "p2p bench train --set batch_size=64 --set n_epochs=10 --set n_steps=128",
     "p2p bench train --seconds 20 --json > throughput.json",
+    "p2p bench train --case ./my_robot.xml",
 )
 NAMES = tuple(case.name for case in CASES)
 
 CaseNames = Annotated[
     list[str] | None,
-    typer.Option("--case", metavar="NAME", help=f"{', '.join(NAMES)}; repeatable.", show_default="all"),
+    typer.Option(
+        "--case",
+        metavar="NAME",
+        help=f"{', '.join(NAMES)}, or a robot of your own by its model file; repeatable.",
+        show_default="all",
+    ),
 ]
 Repetitions = Annotated[int, typer.Option(min=1, help="Times each of them is measured, in turns.")]
 Seconds = Annotated[float, typer.Option(min=0.1, help="Length of each measurement.")]
@@ -52,11 +59,13 @@ def train(
 
     It is held against stable-baselines3 on Gymnasium's environments, and against the physics alone.
     """
-    cases = chosen_cases(case)
+    files = [name for name in case or () if is_model_file(name)]
+    named = [name for name in case or () if name not in files]
+    cases = chosen_cases(named) if named or not files else []
     output = Output(as_json)
     plan = plan_of(repetitions, seconds, parallel, assignments)
     with prepared_benchmark(runs_dir, plan, output) as benchmark:
-        report = benchmark.run(cases)
+        report = benchmark.run([*cases, *map(benchmark.case_of, files)])
     output.result(report, table(report))
 
 

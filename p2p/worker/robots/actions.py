@@ -178,7 +178,7 @@ def control_of(model: mujoco.MjModel, actions: list[Action]) -> tuple[JointContr
                 centre=round(action.centre, 6),
                 scale=round(action.half, 6),
                 kp=round(float(model.actuator_gainprm[at, 0]), 6) if action.servo else 0.0,
-                kd=round(-float(model.actuator_biasprm[at, 2]), 6) if action.servo else 0.0,
+                kd=round(0.0 - float(model.actuator_biasprm[at, 2]), 6) if action.servo else 0.0,
                 torque_limit=round(min(limits), 6) if limits else None,
             )
         )

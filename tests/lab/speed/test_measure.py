@@ -104,7 +104,7 @@ def test_a_stopwatch_alone_waits_for_nobody(tmp_path):
 
 def test_the_baseline_pays_the_reward_of_every_step_and_ends_episodes_as_gymnasium_does():
     config = TrainConfig(env_id="InvertedPendulum-v5", max_episode_steps=7)
-    env = make_environment(config, LoadedReward(REWARD).fresh())
+    env = make_environment(config, catalog.load(config.env_id), LoadedReward(REWARD).fresh())
     env.reset(seed=0)
     for t in range(7):
         seen, reward, terminated, truncated, _ = env.step(np.zeros(1, dtype=np.float32))

@@ -8,16 +8,19 @@ from typing import Any
 
 import gymnasium
 import torch
+from gymnasium.wrappers import TimeLimit
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
+from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
 from p2p.lab.contracts.measurement import SpeedMeasurement
 from p2p.lab.worker.speed.stopwatch import Stopwatch
 from p2p.training.reward_function import RewardFunction
+from p2p.worker.engine.robot_environment import RobotEnv
 from p2p.worker.learners.sb3_arguments import ppo_arguments
 from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.training.run import Run
@@ -31,7 +34,9 @@ def train(run: Run, watch: Stopwatch) -> SpeedMeasurement:
     torch.set_num_threads(1)
     config = run.config
     reward = LoadedReward(run.reward.source)  # a text of the benchmark's own, called in this process as theirs are
-    environments = DummyVecEnv([lambda: make_environment(config, reward.fresh()) for _ in range(config.n_envs)])
+    environments = DummyVecEnv(
+        [lambda: make_environment(config, run.spec, reward.fresh()) for _ in range(config.n_envs)]
+    )
     normalized = VecNormalize(
         environments,
         norm_obs=config.normalize_obs,
@@ -45,9 +50,15 @@ def train(run: Run, watch: Stopwatch) -> SpeedMeasurement:
     return watch.result("loop")
 
 
-def make_environment(config: TrainConfig, reward: RewardFunction) -> "gymnasium.Env[Any, Any]":
-    """One environment as `gymnasium.make` gives it, with another reward and a log of its episodes."""
+def make_environment(config: TrainConfig, spec: EnvSpec, reward: RewardFunction) -> "gymnasium.Env[Any, Any]":
+    """One environment as `gymnasium.make` gives it, with another reward and a log of its episodes.
+
+    That of a robot from a model file is p2p's plain class, one simulator each.
+    """
     kwargs: dict[str, Any] = dict(config.env_kwargs)
+    if spec.robot is not None:
+        plain = RobotEnv(spec.robot, spec.frame_skip, **kwargs)
+        return Monitor(OtherReward(TimeLimit(plain, config.episode_steps(spec.dt)), reward))
     env = gymnasium.make(config.env_id, max_episode_steps=config.max_episode_steps, **kwargs)
     return Monitor(OtherReward(env, reward))
 
