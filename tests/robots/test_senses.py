@@ -14,7 +14,9 @@ from p2p.store.policy import NumpyPolicy
 from p2p.worker.description.describe import describe_robot
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.export.standalone import play
+from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.rollout.episodes import run_episodes
+from p2p.worker.rollout.mirror import find_mirror
 from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.rollout.training_env import TrainingEnv
 
@@ -123,3 +125,16 @@ def test_an_environment_of_gymnasiums_has_no_senses() -> None:
     config = TrainConfig(env_id="Ant-v5", observation="robot")
     with pytest.raises(InvalidConfig, match="expected a robot that came as a model file"):
         PolicyInputs(config, VecEnv(config, catalog.load("Ant-v5"), 1))
+
+
+def test_what_it_senses_has_a_mirror_image(pony: EnvSpec) -> None:
+    reward = LoadedReward("def reward_fn(o, a, n, info):\n    v = info['forward_velocity']\n    return v, {'v': v}\n")
+    seen = find_mirror(TrainConfig(observation="robot", mirror=True), pony, reward).observations
+    senses = Senses.of(pony, "robot")
+    assert senses is not None
+    names = [one.name for one in senses.inputs]
+    image = {name: (names[j], sign) for name, j, sign in zip(names, seen.index, seen.sign, strict=True)}
+    assert image["gravity_y"] == ("gravity_y", -1.0)
+    assert image["angular_velocity_y"] == ("angular_velocity_y", 1.0)
+    assert image["position.fl_hip"] == ("position.fr_hip", 1.0)
+    assert image["last_action.rr_knee"] == ("last_action.rl_knee", 1.0)

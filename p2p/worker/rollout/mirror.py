@@ -15,7 +15,7 @@ from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.features.kinematics import Kinematics
 from p2p.worker.reward.evaluator import Reward, run_steps, steps_of
 from p2p.worker.reward.inputs import inputs_of
-from p2p.worker.rollout.policy_inputs import PolicyInputs
+from p2p.worker.rollout.policy_inputs import PolicyInputs, beyond_the_simulator
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,10 @@ def find_mirror(config: TrainConfig, spec: EnvSpec, reward: Reward) -> Mirror:
     finally:
         env.close()
     rows = np.array(seen)
-    observations = _signed_order(rows[:, :PAIRS], rows[:, PAIRS:], [one.name for one in spec.observation])
+    senses, told = beyond_the_simulator(config, spec)
+    shown = [one.name for one in (senses.inputs if senses is not None else spec.observation)]
+    shown += [one.name for one in told]
+    observations = _signed_order(rows[:, :PAIRS], rows[:, PAIRS:], shown)
     _require_equal_pay(np.array(paid), names)
     return Mirror(observations, state.controls)
 
