@@ -51,8 +51,17 @@ class Randomisation(Contract):
     """Factor on the torque of each motor and on its limit."""
     latency: tuple[int, int] = (0, 0)
     """Control steps after which an action has its effect."""
+    slope: Range = (0.0, 0.0)
+    """Steepness of the ground [rad], falling towards a random side. The world's axes tilt with the ground: heights are
+    above it, and what is drawn is the direction of gravity."""
     noise: SensorNoise | None = None
     """Errors of the senses, with `observation` "robot"; None for none."""
+
+    @model_validator(mode="after")
+    def _can_stand_on_the_slope(self) -> Self:
+        if self.slope[1] > STEEPEST:
+            raise ValueError(f"expected a slope of at most {STEEPEST:g} rad, got {self.slope[1]:g}")
+        return self
 
     @model_validator(mode="after")
     def _latency_is_short(self) -> Self:
@@ -71,6 +80,8 @@ class Randomisation(Contract):
 
 
 MAX_LATENCY = 10
+STEEPEST = 0.8
+"""Steepest ground [rad], 46 degrees."""
 USUAL: dict[str, Any] = {
     "friction": (0.5, 1.25),
     "mass": (0.9, 1.1),

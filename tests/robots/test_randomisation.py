@@ -43,12 +43,13 @@ def policy(spec: EnvSpec) -> NumpyPolicy:
 def test_a_robot_of_a_batch_moves_as_one_whose_model_was_changed_by_hand(pony: EnvSpec) -> None:
     ranges = Randomisation(
         friction=(0.4, 0.6), mass=(1.2, 1.4), payload=(0.1, 0.2), gains=(0.7, 0.9), motor_strength=(0.5, 0.8),
-        latency=(2, 2),
+        latency=(2, 2), slope=(0.1, 0.3),
     )  # fmt: skip
     env = VecEnv(TrainConfig(randomisation=ranges), pony, 3, randomise=True)
     start = env.reset(range(3), [7, 8, 9])
-    friction, mass, payload, latency, *gains = env.draws[1]
-    stiffness, damping, strength = np.array(gains).reshape(3, 8)
+    friction, mass, payload, latency, *fall = env.draws[1, :6]
+    gains = env.draws[1, 6:]
+    stiffness, damping, strength = gains.reshape(3, 8)
     assert pony.robot is not None
     model = mujoco.MjModel.from_xml_string(pony.robot.xml)
     trunk = model.body("trunk").id
@@ -62,6 +63,7 @@ def test_a_robot_of_a_batch_moves_as_one_whose_model_was_changed_by_hand(pony: E
     model.actuator_biasprm[:, :2] *= (strength * stiffness)[:, None]
     model.actuator_biasprm[:, 2] *= strength * damping
     model.actuator_forcerange *= strength[:, None]
+    model.opt.gravity[:] = 9.81 * np.array([*fall, -np.sqrt(1.0 - fall[0] ** 2 - fall[1] ** 2)])
     data = mujoco.MjData(model)
     mujoco.mj_setConst(model, data)
     mujoco.mj_resetData(model, data)
@@ -112,7 +114,7 @@ def test_a_training_of_randomised_robots_goes_on_from_a_saved_state(pony: EnvSpe
         training.learn(640)
         made = policy_of(training._config, training._learner, training._collector)
         found.append([*made.weights, *made.value_weights, made.mean, made.privileged_variance])
-        privileged = pony.obs_dim + 4 + 3 * pony.action_dim
+        privileged = pony.obs_dim + 6 + 3 * pony.action_dim
         assert made.value_weights[0].shape[0] == made.weights[0].shape[0] + privileged
     assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
 
@@ -130,6 +132,7 @@ def test_without_batches_it_is_refused(pony: EnvSpec, monkeypatch: pytest.Monkey
         ({"friction": (1.2, 0.8)}, "low <= high"),
         ({"mass": (0.5, 20.0)}, "low <= high <= 10"),
         ({"latency": (0, 99)}, "control steps"),
+        ({"slope": (0, 1.2)}, "at most 0.8 rad"),
         ({"noise": {}}, 'observation "robot"'),
         ({"colour": (0, 1)}, "colour"),
     ],
@@ -146,3 +149,14 @@ def test_a_policy_keeps_what_its_critic_saw(pony: EnvSpec, tmp_path: Path) -> No
         loaded = load_policy(tmp_path / f"{number}.npz")
         assert loaded.observation == "robot"
         assert np.array_equal(loaded.privileged_mean, one.privileged_mean)
+
+
+def test_on_a_slope_gravity_is_felt_to_one_side(pony: EnvSpec) -> None:
+    steep = {"observation": "robot", "randomisation": {"slope": (0.3, 0.3)}, "episode_s": 0.6}
+    config = TrainConfig.model_validate(steep)
+    (rollout,) = run_episodes(config, pony, policy(pony), [4], randomise=True)
+    felt = rollout.arrays["seen"][0, :3]
+    assert np.linalg.norm(felt) == pytest.approx(1.0, abs=1e-6)
+    assert np.hypot(*felt[:2]) == pytest.approx(np.sin(0.3), abs=0.05)
+    (level,) = run_episodes(config, pony, policy(pony), [4])
+    assert np.hypot(*level.arrays["seen"][0, :2]) < 0.05

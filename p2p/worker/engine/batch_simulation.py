@@ -67,11 +67,11 @@ class BatchSimulation:
         self.randomiser: Randomiser | None = None
         """Makes the robots of new episodes differ from the model; None leaves them as they are."""
 
-    def randomise(self, randomisation: Randomisation) -> Floats:
-        """Draw the robot of every later episode; a live view of the draws, see `Randomiser.draws`."""
+    def randomise(self, randomisation: Randomisation) -> Randomiser:
+        """Draw the robot of every later episode."""
         torso = index_of(self.model, "body", self.spec.morphology.torso)
         self.randomiser = Randomiser(randomisation, self.model, torso, self._batch)
-        return self.randomiser.draws
+        return self.randomiser
 
     def reset(self, ids: Sequence[int], seeds: Sequence[int | None]) -> Frame:
         """Begin new episodes in the environments `ids`, each at most once; the frame holds only those, in that order.

@@ -13,6 +13,8 @@ from p2p.worker.saved_state import State, fill, generator_state, joined, part, r
 Floats = NDArray[np.float64]
 _STREAM = 0x5A17
 """Keeps the draws apart from those of the episode's start, which has the same seed."""
+_OF_ALL = 6
+"""Draws of the whole robot, before those of its actuators."""
 _CHANGED = (
     *("geom_friction", "pair_friction", "body_mass", "body_inertia"),
     *("actuator_gainprm", "actuator_biasprm", "actuator_forcerange", "jnt_actfrcrange"),
@@ -39,17 +41,20 @@ class Randomiser:
         self._batch = batch
         n, nu = batch.n, model.nu
         self._fields = {name: batch.expand(name) for name in _CHANGED if getattr(model, name).size}
+        self._gravity = batch.expand("opt.gravity") if randomisation.slope[1] else None
+        self.down: Floats | None = np.tile([0.0, 0.0, -1.0], (n, 1)) if randomisation.slope[1] else None
+        """Direction of gravity of each robot, live, shape (n, 3); None where the ground is level."""
         self._nominal = {name: getattr(model, name).ravel().copy() for name in self._fields}
         self._robot = np.flatnonzero(model.body_rootid == model.body_rootid[torso])
         self._at_joint = np.flatnonzero(model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_JOINT))
         """Actuators of one joint each, whose torque may be limited at the joint."""
         self._joints = model.actuator_trnid[self._at_joint, 0]
-        width = 4 + 3 * nu
+        width = _OF_ALL + 3 * nu
         self.draws: Floats = np.zeros((n, width))
-        """Of each robot, shape (n, 4 + 3 nu): friction, mass, payload, latency; stiffness, damping and strength of each
-        actuator."""
+        """Of each robot, shape (n, 6 + 3 nu): friction, mass, payload, latency, x and y of gravity's direction;
+        stiffness, damping and strength of each actuator."""
         self.draws[:, [0, 1]] = 1.0
-        self.draws[:, 4:] = 1.0
+        self.draws[:, _OF_ALL:] = 1.0
         self._sent = np.zeros((n, randomisation.latency[1] + 1, nu))
         """Actions of the last steps, the newest first."""
         self._generators: list[np.random.Generator | None] = [None] * n
@@ -93,14 +98,21 @@ class Randomiser:
         whole = [generator.uniform(*limits) for limits in (ranges.friction, ranges.mass, ranges.payload)]
         gains = generator.uniform(*ranges.gains, 2 * nu)
         strength = generator.uniform(*ranges.motor_strength, nu)
-        return np.array([*whole, float(generator.integers(low, high + 1)), *gains, *strength])
+        latency = float(generator.integers(low, high + 1))
+        steepness = np.sin(generator.uniform(*ranges.slope))
+        side = generator.uniform(-np.pi, np.pi)
+        fall = steepness * np.cos(side), steepness * np.sin(side)
+        return np.array([*whole, latency, *fall, *gains, *strength])
 
     def _write(self, ids: Sequence[int]) -> None:
         """Write the draws of some robots into their models."""
         model, nu = self._model, self._model.nu
         for i in ids:
-            friction, mass, payload, _ = self.draws[i, :4]
-            stiffness, damping, strength = self.draws[i, 4:].reshape(3, nu)
+            friction, mass, payload, _, fall_x, fall_y = self.draws[i, :_OF_ALL]
+            stiffness, damping, strength = self.draws[i, _OF_ALL:].reshape(3, nu)
+            if self._gravity is not None and self.down is not None:
+                self.down[i] = fall_x, fall_y, -np.sqrt(1.0 - fall_x**2 - fall_y**2)
+                self._gravity[i] = self.down[i] * np.linalg.norm(model.opt.gravity)
             values = {name: nominal.copy() for name, nominal in self._nominal.items()}
             for name, sliding in (("geom_friction", [0]), ("pair_friction", [0, 1])):
                 if name in values:

@@ -113,13 +113,17 @@ class VecEnv:
         self.randomisation = config.randomisation if randomise else None
         self.draws = np.zeros((n, 0))
         """How each robot differs from the model, live, shape (n, number of draws)."""
+        self.down: Floats | None = None
+        """Direction of gravity of each robot, live, shape (n, 3); None where the ground is level."""
         if self.randomisation is not None and self.randomisation.of_the_body:
             if not isinstance(self.simulation, BatchSimulation):
                 raise InvalidConfig(
                     f"randomisation needs MuJoCo's batches, and {spec.env_id} is stepped by {self.simulation.engine}. "
                     "Leave it out."
                 )
-            self.draws = self.simulation.randomise(self.randomisation)
+            randomiser = self.simulation.randomise(self.randomisation)
+            self.draws = randomiser.draws
+            self.down = randomiser.down
         self.spec = spec
         self.n = n
         self.episode_steps = config.episode_steps(spec.dt)

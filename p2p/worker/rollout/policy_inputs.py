@@ -58,7 +58,7 @@ class PolicyInputs:
     def now(self) -> Floats:
         """Current inputs, shape (n, input_dim)."""
         frame = self._env.now
-        columns = [frame.observations if self._senses is None else self._senses.read(frame)]
+        columns = [frame.observations if self._senses is None else self._senses.read(frame, self._env.down)]
         if self._errors is not None:
             columns[0] = columns[0] + self._errors.now
         if self._progress is not None:

@@ -41,13 +41,19 @@ class RobotSenses:
         """Take the actions of the next step."""
         self._last_actions[:] = step.actions
 
-    def read(self, now: Frame) -> Floats:
-        """Readings, shape (n, number of inputs)."""
+    def read(self, now: Frame, down: Floats | None = None) -> Floats:
+        """Readings, shape (n, number of inputs).
+
+        Args:
+            now: The state.
+            down: Direction of gravity in the world of each robot, shape (n, 3); None for that of level ground.
+        """
         columns = []
         if self.senses.root is not None:
             at, dof = self.senses.root
             quaternion = now.qpos[:, at + 3 : at + 7]
-            columns += [gravity_seen(quaternion), now.qvel[:, dof + 3 : dof + 6]]
+            gravity = gravity_seen(quaternion) if down is None else in_body(quaternion, down)
+            columns += [gravity, now.qvel[:, dof + 3 : dof + 6]]
             if self.senses.velocity:
                 columns.append(in_body(quaternion, now.qvel[:, dof : dof + 3]))
         columns += [now.qpos[:, self._positions] - self._stance, now.qvel[:, self._velocities], self._last_actions]
