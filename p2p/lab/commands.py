@@ -61,6 +61,13 @@ ESTIMATES = (
         "Train short sessions and hold the first estimate of the time left against the truth, in Markdown.",
     ),
 )
+ROBOTS = (
+    LazyCommand(
+        "gallery",
+        "p2p.lab.gallery.command:gallery",
+        "Describe, draw and train robots whose models are in packages that pip installs.",
+    ),
+)
 STATISTICS = (
     LazyCommand(
         "suites",
@@ -86,7 +93,7 @@ class Benches(LazyGroup):
 class Measurements(LazyGroup):
     """Every measurement of p2p itself."""
 
-    rows = (*BENCHES, *ESTIMATES, *STATISTICS, *JUDGES)
+    rows = (*BENCHES, *ESTIMATES, *ROBOTS, *STATISTICS, *JUDGES)
 
 
 bench = typer.Typer(

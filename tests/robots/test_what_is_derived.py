@@ -87,6 +87,7 @@ def test_a_model_that_is_not_stable_is_called_so(tmp_path: Path) -> None:
 def test_motors_hold_nothing_so_that_poses_are_tried_while_joints_are_held(tmp_path: Path) -> None:
     text = TEXT[: TEXT.index("<keyframe>")] + "</mujoco>"
     text = text.replace("<position joint", '<motor ctrlrange="-20 20" ctrllimited="true" joint')
+    (tmp_path / "robot.toml").write_text('motors = "torque"')
     spec = described(tmp_path, text)
     assert "while its joints are held" in words(spec)
     assert spec.robot is not None
@@ -117,3 +118,15 @@ def test_a_torso_whose_frame_lies_stands_upright_in_the_stance(tmp_path: Path) -
     assert "upright: as in the stance" in words(spec)
     w, _x, y, _z = spec.morphology.upright
     assert (w, y) == pytest.approx((0.5**0.5, 0.5**0.5), abs=0.05)
+
+
+def test_shapes_are_shown_where_the_meshes_that_hid_them_are_not_there(tmp_path: Path) -> None:
+    text = TEXT.replace("<worldbody>", '<asset><mesh name="skin" file="skin.stl"/></asset><worldbody>')
+    text = text.replace(
+        '<geom name="barrel"', '<geom type="mesh" mesh="skin" contype="0"/><geom name="barrel" group="3"'
+    )
+    spec = described(tmp_path, text)
+    assert "left out 1 meshes" in words(spec)
+    assert spec.robot is not None
+    model = mujoco.MjModel.from_xml_string(spec.robot.xml)
+    assert model.geom("barrel").group == 0

@@ -47,14 +47,14 @@ def read(path: Path) -> tuple[mujoco.MjSpec, list[str]]:
     spec = mujoco.MjSpec.from_file(str(path))
     choices: list[str] = []
     _require_plain(path, spec)
-    _find_meshes(path, spec, choices)
+    bare = _find_meshes(path, spec, choices)
     for texture in list(spec.textures):
         spec.delete(texture)
     for material in spec.materials:
         material.textures = [""] * len(material.textures)
     _give_floor(spec, choices)
     _give_gravity(spec, choices)
-    _name_geoms(spec)
+    _name_geoms(spec, bare)
     return mujoco.MjSpec.from_string(_without_files(spec, choices)), choices
 
 
@@ -90,8 +90,12 @@ def _require_plain(path: Path, spec: mujoco.MjSpec) -> None:
             raise InvalidInput(f"{path.name} has {found:,} {kind}: expected at most {most:,}.")
 
 
-def _find_meshes(path: Path, spec: mujoco.MjSpec, choices: list[str]) -> None:
-    """Name the file of each mesh; leave out those that are not there and that nothing collides with."""
+def _find_meshes(path: Path, spec: mujoco.MjSpec, choices: list[str]) -> bool:
+    """Name the file of each mesh; leave out those that are not there and that nothing collides with.
+
+    Returns:
+        Whether any was left out.
+    """
     folder, total = folder_of(path), 0
     missing: dict[str, str] = {}
     for mesh in [one for one in spec.meshes if one.file]:
@@ -117,13 +121,16 @@ def _find_meshes(path: Path, spec: mujoco.MjSpec, choices: list[str]) -> None:
         spec.delete(mesh)
     if missing:
         choices.append(f"left out {len(missing)} meshes that are only seen, since their files are not there")
+    return bool(missing)
 
 
 def _file_of(path: Path, spec: mujoco.MjSpec, name: str) -> Path | None:
     """A mesh's file; None where there is none. A ROS package is the folder that the model file is in."""
     folder = folder_of(path)
-    inside = name.partition("package://")[2].partition("/")[2] if name.startswith("package://") else name
-    tried = [path.parent / (spec.meshdir or "") / name, path.parent / name, folder / inside]
+    tried = [path.parent / (spec.meshdir or "") / name, path.parent / name]
+    if name.startswith("package://"):  # it may name the folder by the way to it in its repository
+        parts = Path(name.removeprefix("package://")).parts
+        tried += [folder.joinpath(*parts[at:]) for at in range(1, len(parts))]
     return next((one.resolve() for one in tried if one.is_file()), None)
 
 
@@ -153,12 +160,12 @@ def _give_gravity(spec: mujoco.MjSpec, choices: list[str]) -> None:
     choices.append(f"gravity: {EARTH:g} m/s^2 was added, since the file has none, nor a medium to swim in")
 
 
-def _name_geoms(spec: mujoco.MjSpec) -> None:
-    """Contacts are told by name."""
+def _name_geoms(spec: mujoco.MjSpec, bare: bool) -> None:
+    """Contacts are told by name. What is `bare` of its meshes shows its hidden shapes."""
     for number, geom in enumerate(spec.geoms):
         if not geom.name:
             geom.name = f"{geom.parent.name or 'world'}_geom{number}"
-    if not any(geom.group < 3 and geom.parent.name != "world" for geom in spec.geoms):  # show what collides
+    if bare or not any(geom.group < 3 and geom.parent.name != "world" for geom in spec.geoms):
         for geom in spec.geoms:
             geom.group = 0
 

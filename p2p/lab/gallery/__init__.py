@@ -1,0 +1,1 @@
+"""Robots of installed packages, described and trained: pictures, facts, licences and verdicts."""
