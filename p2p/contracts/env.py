@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import combinations
 from typing import Literal
 
 from pydantic import Field
@@ -247,6 +248,8 @@ class PartKind(StrEnum):
     """The whole of it: the feature has no part."""
     WALKER = "walker"
     """The same, of a robot that can leave the floor."""
+    FEET = "feet"
+    """Two feet of different legs, as foot:foot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +270,7 @@ _F = PartKind.FOOT
 _J = PartKind.JOINT
 _R = PartKind.ROBOT
 _W = PartKind.WALKER
+_FF = PartKind.FEET
 QUANTITIES: tuple[Quantity, ...] = (
     Quantity("position_x", "m", "world", _P, "x of its frame or centre."),
     Quantity("position_y", "m", "world", _P, "y of its frame or centre."),
@@ -287,6 +291,12 @@ QUANTITIES: tuple[Quantity, ...] = (
     Quantity("step_length", "m", "world", _T, "Horizontal way from last take-off to last touch-down; 0 before."),
     Quantity("stance_share", "1", "-", _T, "Share of the time since the start in which it touched the floor."),
     Quantity("leg_swing", "rad", "joint", _F, "Largest joint_swing of the joints between the torso and it."),
+    Quantity("duty_factor", "1", "-", _F, "Share of its last stride in which it touched the floor."),
+    Quantity("stride_frequency", "1/s", "-", _F, "Strides per second, from its last two touch-downs; 0 before."),
+    Quantity("stance_slip", "m/s", "world", _F, "Mean slip while it touched the floor in its last stride."),
+    Quantity(
+        "phase_offset", "1", "-", _FF, "Strides between their touch-downs: 0 together, 0.5 in turn; -1 without strides."
+    ),
     Quantity("joint_angle", "rad", "joint", _J, "Its position, 0 in the model's zero pose."),
     Quantity("joint_velocity", "rad/s", "joint", _J, "Its velocity."),
     Quantity("joint_swing", "rad", "joint", _J, "Standard deviation of its position over about the last second."),
@@ -296,6 +306,7 @@ QUANTITIES: tuple[Quantity, ...] = (
     Quantity("pose_range", "rad", "joint", _R, "Largest range of a joint's angle since 1 s after the start; 0 before."),
     Quantity("cost_of_transport", "1", "-", _W, "energy / (weight * displacement), the latter at least 0.1 m."),
     Quantity("most_leg_swing", "rad", "joint", _W, "Largest leg_swing of its legs."),
+    Quantity("bounce", "m", "world", _W, "Up and down of its torso over about the last second, from low to high."),
     Quantity("impact", "1", "-", _W, "Mean outer force of the step in weights, gravity apart: 1 at rest, 0 in flight."),
     Quantity("jerk", "m/s^3", "world", _W, "Size of the change per second of the torso's acceleration; 0 at first."),
 )
@@ -311,6 +322,9 @@ def parts_of(spec: EnvSpec, kind: PartKind) -> tuple[str, ...]:
         return bodies
     if kind is PartKind.FOOT:
         return spec.morphology.feet
+    if kind is PartKind.FEET:
+        firsts = [feet[0] for feet in legs_of(spec)]
+        return tuple(f"{one}:{other}" for one, other in combinations(firsts, 2))
     if kind is PartKind.JOINT:
         return tuple(joint.name for joint in spec.joints if joint.kind in ("hinge", "slide"))
     if kind is PartKind.ROBOT:
@@ -334,20 +348,30 @@ def joints_of_leg(spec: EnvSpec, foot: str) -> tuple[str, ...]:
         spec: The environment.
         foot: One of the feet of its morphology.
     """
-    parents = {body.name: body.parent for body in spec.bodies}
-
-    def way(name: str) -> set[str]:
-        found: set[str] = set()
-        body = next((geom.body for geom in spec.geoms if geom.name == name), name)
-        while body in parents and body != spec.morphology.torso:
-            found.add(body)
-            body = parents[body]
-        return found
-
-    feet = spec.morphology.feet
-    shared = set.intersection(*map(way, feet)) if len(feet) > 1 else set()
-    own = way(foot) - shared
+    own = bodies_of_legs(spec)[foot]
     return tuple(joint.name for joint in spec.joints if joint.kind == "hinge" and joint.body in own)
+
+
+def bodies_of_legs(spec: EnvSpec) -> dict[str, tuple[str, ...]]:
+    """Foot -> bodies between it and the torso, from the foot up, without those that carry all feet."""
+    parents = {body.name: body.parent for body in spec.bodies}
+    ways: dict[str, list[str]] = {}
+    for foot in spec.morphology.feet:
+        way = ways[foot] = []
+        body = next((geom.body for geom in spec.geoms if geom.name == foot), foot)
+        while body in parents and body != spec.morphology.torso:
+            way.append(body)
+            body = parents[body]
+    shared = set.intersection(*map(set, ways.values())) if len(ways) > 1 else set()
+    return {foot: tuple(body for body in way if body not in shared) for foot, way in ways.items()}
+
+
+def legs_of(spec: EnvSpec) -> tuple[tuple[str, ...], ...]:
+    """Feet of each leg: geoms that hang on the same branch of the torso are feet of one leg."""
+    legs: dict[str, list[str]] = {}
+    for foot, bodies in bodies_of_legs(spec).items():
+        legs.setdefault(bodies[-1] if bodies else foot, []).append(foot)
+    return tuple(tuple(feet) for feet in legs.values())
 
 
 def inner_joints(spec: EnvSpec) -> tuple[str, ...]:

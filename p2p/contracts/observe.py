@@ -1,4 +1,4 @@
-"""What a policy is told besides the simulator's observation: time, turns, and how far it is in a sequence."""
+"""What a policy is told besides the simulator's observation: time, turns, how far it is in a sequence, a clock."""
 
 from typing import Any, Self
 
@@ -68,6 +68,8 @@ class Observe(Contract):
     """Ends of the steps of a sequence, in their order; they read any feature of the robot."""
     counter: Counter | None = None
     """Events that are counted; None for none."""
+    clock_s: float | None = Field(default=None, ge=0.1, le=10.0)
+    """Period of a clock, for a gait that keeps time [s]; its sine and cosine are appended. None for none."""
 
     @model_validator(mode="before")
     @classmethod
@@ -83,14 +85,14 @@ class Observe(Contract):
             )
         if len(set(self.features)) < len(self.features):
             raise ValueError(f"a feature is named twice in {', '.join(self.features)}")
-        if not (self.features or self.milestones or self.counter):
-            raise ValueError("observe names nothing: give features, milestones or a counter, or leave it out")
+        if not (self.features or self.milestones or self.counter or self.clock_s):
+            raise ValueError("observe names nothing: give features, milestones, a counter or clock_s, or leave it out")
         return self
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Features that are read, each once."""
-        told = ["time"] if self.milestones else []
+        told = ["time"] if self.milestones or self.clock_s else []
         counted = [self.counter.feature] if self.counter else []
         return tuple(dict.fromkeys([*told, *self.features, *(one.feature for one in self.milestones), *counted]))
 
@@ -122,6 +124,10 @@ class Observe(Contract):
             text = f"How often {self.counter.feature} has reached {self.counter.high:g}."
             counted = self.counter.feature in ON_ROBOT
             found.append(ObservedInput(name="counted", unit="1", description=text, on_robot=counted))
+        if self.clock_s is not None:
+            for wave in ("sine", "cosine"):
+                text = f"The {wave} of a clock that goes round in {self.clock_s:g} s from the episode's start."
+                found.append(ObservedInput(name=f"clock_{wave}", unit="1", description=text, on_robot=True))
         return tuple(found)
 
     @property

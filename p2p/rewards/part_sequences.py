@@ -1,4 +1,4 @@
-"""Part features that depend on the episode so far: counts, shares, steps, swings, energy, impact and jerk."""
+"""Part features that depend on the episode so far: counts, shares, strides, swings, energy, impact and jerk."""
 
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from p2p.contracts.env import COM, inner_joints, joints_of_leg
 from p2p.rewards.part_features import PartFeature
 from p2p.rewards.states import Floats
+from p2p.rewards.strides import Kept, Strides
 
 if TYPE_CHECKING:  # see `p2p.rewards.features`
     from p2p.contracts.env import EnvSpec
@@ -26,7 +27,11 @@ _XYZ = ("velocity_x", "velocity_y", "velocity_z")
 _OF_CONTACT = ("touchdowns", "stance_share", "step_length")
 _OF_ENERGY = ("energy", "cost_of_transport")
 _OF_JOINTS = ("joint_swing", "leg_swing", "most_leg_swing", "pose_range")
-_SUMMED = (*_OF_CONTACT, *_OF_ENERGY, *_OF_JOINTS, "impact", "jerk")
+_OF_STRIDES = {"duty_factor": "duty", "stride_frequency": "frequency", "stance_slip": "slip", "phase_offset": "offset"}
+"""Quantity -> what `Strides` calls it."""
+_SUMMED = (*_OF_CONTACT, *_OF_ENERGY, *_OF_JOINTS, *_OF_STRIDES, "bounce", "impact", "jerk")
+SINE = 2.0 * 2.0**0.5
+"""From low to high of a sine wave, in standard deviations."""
 
 
 def read_by(feature: PartFeature, spec: "EnvSpec") -> tuple[PartFeature, ...]:
@@ -41,6 +46,10 @@ def read_by(feature: PartFeature, spec: "EnvSpec") -> tuple[PartFeature, ...]:
         return tuple(PartFeature(quantity, part) for quantity in ("contact", "position_x", "position_y"))
     if feature.quantity in _OF_JOINTS:
         return tuple(PartFeature("joint_angle", joint) for joint in _joints(feature, spec))
+    if feature.quantity in _OF_STRIDES:
+        return tuple(PartFeature(q, foot) for foot in part.split(":") for q in ("contact", "clearance", "slip"))
+    if feature.quantity == "bounce":
+        return (PartFeature("height", torso),)
     if feature.quantity == "energy":
         return (PartFeature("power", ""),)
     if feature.quantity == "cost_of_transport":
@@ -78,6 +87,15 @@ class PartSequences:
         self._columns = {
             name: [self._angles.index(f"joint_angle:{joint}") for joint in joints] for name, joints in swinging.items()
         }
+        striding = [f for f in self._asked if f.quantity in _OF_STRIDES]
+        self._feet = list(dict.fromkeys(foot for feature in striding for foot in feature.part.split(":")))
+        pairs = [f.part.split(":") for f in striding if f.quantity == "phase_offset"]
+        places = [(self._feet.index(one), self._feet.index(other)) for one, other in pairs]
+        self._strides = Strides(len(self._feet), places)
+        self._stride_columns = {
+            f.name: pairs.index(f.part.split(":")) if f.quantity == "phase_offset" else self._feet.index(f.part)
+            for f in striding
+        }
         self._gain = -np.expm1(-spec.dt / SWING_S)
         self.sums: dict[str, NDArray[np.float64]] = {}
         """What is remembered, name -> shape (n, ...)."""
@@ -103,12 +121,18 @@ class PartSequences:
             self._steps = self._kept("steps", first) + 1.0
             self.sums["steps"] = self._steps
             spreads = self._spreads(old, new, first) if self._angles else {}
+            strides = self._of_strides(new, first) if self._feet else {}
             for feature in self._asked:
-                if feature.name in self._columns:
+                if feature.quantity in _OF_STRIDES:
+                    column = self._stride_columns[feature.name]
+                    found[feature.name][rows] = strides[_OF_STRIDES[feature.quantity]][:, column]
+                elif feature.name in self._columns:
                     spread = spreads["range" if feature.quantity == "pose_range" else "swing"]
                     found[feature.name][rows] = spread[:, self._columns[feature.name]].max(axis=1, initial=0.0)
                 elif feature.quantity in _OF_CONTACT:
                     found[feature.name][rows] = self._of_contact(feature, old, new, first)
+                elif feature.quantity == "bounce":
+                    found[feature.name][rows] = self._bounce(old, new, first)
                 elif feature.quantity in _OF_ENERGY:
                     found[feature.name][rows] = self._of_energy(feature, old, new, first)
                 else:
@@ -138,6 +162,31 @@ class PartSequences:
         way = np.hypot(new[f"position_x:{part}"] - lifted["x"], new[f"position_y:{part}"] - lifted["y"])
         self.sums[key] = np.where(landed, way, length)
         return self.sums[key]
+
+    def _of_strides(self, new: Features, first: NDArray[np.bool_]) -> Kept:
+        """What the strides of all feet asked for are now, by the names of `Strides`."""
+        begun = self._strides.at_start(self._n)
+        kept = {
+            name: np.where(first[:, None], start, self.sums.get(f"stride.{name}", start))
+            for name, start in begun.items()
+        }
+        read = (
+            np.stack([new[f"{quantity}:{foot}"] for foot in self._feet], axis=1)
+            for quantity in ("contact", "clearance", "slip")
+        )
+        kept = self._strides.after(kept, *read)
+        self.sums |= {f"stride.{name}": values for name, values in kept.items()}
+        return kept | {"frequency": self._strides.frequency(kept, self._spec.dt)}
+
+    def _bounce(self, old: Features, new: Features, first: NDArray[np.bool_]) -> Floats:
+        """Range of a sine wave with the deviation that the torso's height had over about the last second [m]."""
+        torso = f"height:{self._spec.morphology.torso}"
+        mean = np.where(first, old[torso], self.sums.get("bounce.mean", old[torso]))
+        off = new[torso] - mean
+        variance = (1.0 - self._gain) * (self._kept("bounce.variance", first) + self._gain * off**2)
+        self.sums["bounce.mean"] = mean + self._gain * off
+        self.sums["bounce.variance"] = variance
+        return np.asarray(SINE * np.sqrt(variance))
 
     def _spreads(self, old: Features, new: Features, first: NDArray[np.bool_]) -> dict[str, Floats]:
         """Spread of each angle, shape (n, angles) [rad].

@@ -1,4 +1,4 @@
-"""How far n episodes are: remembered features, the steps of a sequence that are done, counted events."""
+"""How far n episodes are: remembered features, steps of a sequence that are done, counted events, a clock."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -31,7 +31,8 @@ class EpisodeProgress:
         self._column = np.array([self._reads.index(step.feature) for step in steps], dtype=np.intp)
         self._amount = np.array([step.amount for step in steps])
         self._either = np.array([step.either for step in steps], dtype=np.bool_)
-        self._time = self._reads.index("time") if steps else 0
+        self._clock_s = observe.clock_s
+        self._time = self._reads.index("time") if steps or self._clock_s else 0
         self._counter = observe.counter
         self._counted = self._reads.index(observe.counter.feature) if observe.counter else 0
         self._now = np.zeros((n, len(self._reads)))
@@ -77,6 +78,9 @@ class EpisodeProgress:
             columns += [done.astype(np.float64), since[:, None], progress[:, None]]
         if self._counter is not None:
             columns.append(self._count[:, None])
+        if self._clock_s is not None:
+            angle = 2.0 * np.pi / self._clock_s * self._now[:, self._time]
+            columns.append(np.stack([np.sin(angle), np.cos(angle)], axis=1))
         return np.concatenate(columns, axis=1)
 
     def state(self) -> dict[str, NDArray[np.float64] | NDArray[np.int64] | NDArray[np.bool_]]:

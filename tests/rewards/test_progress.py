@@ -91,3 +91,19 @@ def test_an_event_is_counted_once_until_it_is_over():
         progress.advance({"clearance": np.array([value])})
         counts.append(progress.values[0, 0])
     assert counts == [0, 1, 1, 1, 1, 2]
+
+
+def test_a_clock_goes_round_once_a_period_from_the_start_of_each_episode():
+    progress = EpisodeProgress(Observe(clock_s=0.5), 2)
+    progress.begin([0, 1])
+    angles = []
+    for t in range(1, 101):
+        if t == 60:
+            progress.begin([1])
+        time = 0.02 * np.array([t, t if t < 60 else t - 59])
+        progress.advance({"time": time})
+        sine, cosine = progress.values.T
+        angles.append(np.arctan2(sine, cosine))
+        assert np.allclose(angles[-1], np.angle(np.exp(2j * np.pi * time / 0.5)))
+    assert Observe(clock_s=0.5).names == ("clock_sine", "clock_cosine")
+    assert all(one.on_robot for one in Observe(clock_s=0.5).inputs)

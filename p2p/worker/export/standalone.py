@@ -295,7 +295,7 @@ class Progress:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """What is appended: the features, the steps done, time and progress of the present one, what is counted."""
+        """What is appended: features, steps done, time and progress of the present one, what is counted, a clock."""
         now = self._features()
         told = [now[name] for name in self._observe["features"]]
         if self._steps:
@@ -306,6 +306,9 @@ class Progress:
             told += [now["time"] - self._origin["time"], min(1.0, max(-1.0, change))]
         if self._observe.get("counter"):
             told.append(float(self._counted))
+        if self._observe.get("clock_s"):
+            angle = 2.0 * np.pi / self._observe["clock_s"] * self._time
+            told += [float(np.sin(angle)), float(np.cos(angle))]
         return np.array(told)
 
     def _change(self, now: Mapping[str, float]) -> float:

@@ -22,7 +22,11 @@ from p2p.worker.rollout.starts import StartPlacer
 from p2p.worker.rollout.training_env import TrainingEnv
 
 N = 4
-TURNS = Observe(features=("time", "yaw_turns"), milestones=(Milestone(feature="yaw_turns", amount=0.01, either=True),))
+TURNS = Observe(
+    features=("time", "yaw_turns"),
+    milestones=(Milestone(feature="yaw_turns", amount=0.01, either=True),),
+    clock_s=0.4,
+)
 JUMPS = Observe(
     milestones=(Milestone(feature="clearance", amount=0.02),),
     counter=Counter(feature="clearance", low=0.005, high=0.01),
