@@ -307,6 +307,7 @@ QUANTITIES: tuple[Quantity, ...] = (
     Quantity("cost_of_transport", "1", "-", _W, "energy / (weight * displacement), the latter at least 0.1 m."),
     Quantity("most_leg_swing", "rad", "joint", _W, "Largest leg_swing of its legs."),
     Quantity("bounce", "m", "world", _W, "Up and down of its torso over about the last second, from low to high."),
+    Quantity("foot_sliding", "1", "world", _W, "Mean slip of feet on the floor over its speed, of about a second."),
     Quantity("impact", "1", "-", _W, "Mean outer force of the step in weights, gravity apart: 1 at rest, 0 in flight."),
     Quantity("jerk", "m/s^3", "world", _W, "Size of the change per second of the torso's acceleration; 0 at first."),
 )

@@ -29,7 +29,9 @@ _OF_ENERGY = ("energy", "cost_of_transport")
 _OF_JOINTS = ("joint_swing", "leg_swing", "most_leg_swing", "pose_range")
 _OF_STRIDES = {"duty_factor": "duty", "stride_frequency": "frequency", "stance_slip": "slip", "phase_offset": "offset"}
 """Quantity -> what `Strides` calls it."""
-_SUMMED = (*_OF_CONTACT, *_OF_ENERGY, *_OF_JOINTS, *_OF_STRIDES, "bounce", "impact", "jerk")
+_SUMMED = (*_OF_CONTACT, *_OF_ENERGY, *_OF_JOINTS, *_OF_STRIDES, "bounce", "foot_sliding", "impact", "jerk")
+SLOWEST = 0.1
+"""Speed below which foot_sliding takes this one [m/s]."""
 SINE = 2.0 * 2.0**0.5
 """From low to high of a sine wave, in standard deviations."""
 
@@ -50,6 +52,9 @@ def read_by(feature: PartFeature, spec: "EnvSpec") -> tuple[PartFeature, ...]:
         return tuple(PartFeature(q, foot) for foot in part.split(":") for q in ("contact", "clearance", "slip"))
     if feature.quantity == "bounce":
         return (PartFeature("height", torso),)
+    if feature.quantity == "foot_sliding":
+        feet = (PartFeature(quantity, foot) for foot in spec.morphology.feet for quantity in ("contact", "slip"))
+        return (PartFeature("speed", torso), *feet)
     if feature.quantity == "energy":
         return (PartFeature("power", ""),)
     if feature.quantity == "cost_of_transport":
@@ -91,7 +96,7 @@ class PartSequences:
         self._feet = list(dict.fromkeys(foot for feature in striding for foot in feature.part.split(":")))
         pairs = [f.part.split(":") for f in striding if f.quantity == "phase_offset"]
         places = [(self._feet.index(one), self._feet.index(other)) for one, other in pairs]
-        self._strides = Strides(len(self._feet), places)
+        self._strides = Strides(len(self._feet), places, spec.dt)
         self._stride_columns = {
             f.name: pairs.index(f.part.split(":")) if f.quantity == "phase_offset" else self._feet.index(f.part)
             for f in striding
@@ -133,6 +138,8 @@ class PartSequences:
                     found[feature.name][rows] = self._of_contact(feature, old, new, first)
                 elif feature.quantity == "bounce":
                     found[feature.name][rows] = self._bounce(old, new, first)
+                elif feature.quantity == "foot_sliding":
+                    found[feature.name][rows] = self._foot_sliding(new, first)
                 elif feature.quantity in _OF_ENERGY:
                     found[feature.name][rows] = self._of_energy(feature, old, new, first)
                 else:
@@ -176,7 +183,7 @@ class PartSequences:
         )
         kept = self._strides.after(kept, *read)
         self.sums |= {f"stride.{name}": values for name, values in kept.items()}
-        return kept | {"frequency": self._strides.frequency(kept, self._spec.dt)}
+        return kept | {"frequency": self._strides.frequency(kept)}
 
     def _bounce(self, old: Features, new: Features, first: NDArray[np.bool_]) -> Floats:
         """Range of a sine wave with the deviation that the torso's height had over about the last second [m]."""
@@ -187,6 +194,22 @@ class PartSequences:
         self.sums["bounce.mean"] = mean + self._gain * off
         self.sums["bounce.variance"] = variance
         return np.asarray(SINE * np.sqrt(variance))
+
+    def _foot_sliding(self, new: Features, first: NDArray[np.bool_]) -> Floats:
+        """Slip of the feet that are down over the torso's speed, both averaged as the swing of a joint is."""
+        feet = self._spec.morphology.feet
+        now = {
+            "slip": sum((new[f"slip:{foot}"] for foot in feet), np.zeros(self._n)),
+            "down": sum((new[f"contact:{foot}"] for foot in feet), np.zeros(self._n)),
+            "speed": new[f"speed:{self._spec.morphology.torso}"],
+        }
+        mean = {}
+        for name, value in now.items():
+            kept = self._kept(f"sliding.{name}", first)
+            self.sums[f"sliding.{name}"] = kept + self._gain * (value - kept)
+            mean[name] = self.sums[f"sliding.{name}"] / -np.expm1(-self._steps * self._spec.dt / SWING_S)
+        slip = np.divide(mean["slip"], mean["down"], out=np.zeros(self._n), where=mean["down"] > 0.0)
+        return np.asarray(slip / np.maximum(mean["speed"], SLOWEST))
 
     def _spreads(self, old: Features, new: Features, first: NDArray[np.bool_]) -> dict[str, Floats]:
         """Spread of each angle, shape (n, angles) [rad].

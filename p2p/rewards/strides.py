@@ -1,7 +1,8 @@
 """Strides of n robots: when each foot comes down, how long it stays, how far it slides, and who follows whom.
 
-A stride of a foot goes from one touch-down to its next. A touch-down counts after the foot was raised by `RAISED`, so
-that a foot that trembles or is dragged takes no strides.
+A stride of a foot goes from one touch-down to its next. A touch-down counts after the foot was off the floor for
+`SWING_S` or longer and raised by `RAISED` meanwhile, so that a foot that trembles, bounces as it lands or is dragged
+takes no strides.
 
 The measures are those of gait diagrams: the duty factor is the share of a stride in which the foot is on the ground,
 over 0.5 in a walk and under 0.5 in a run (R. McN. Alexander, "The gaits of bipedal and quadrupedal animals", Int. J.
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 from p2p.rewards.features import RAISED
 from p2p.rewards.states import Floats
 
+SWING_S = 0.06
+"""Shortest swing of a foot [s]; trained feet bounce off the floor for 0.02 to 0.04 s as they land."""
 LATE = 1.5
 """Strides after which a foot that has not come down again takes no strides any more."""
 Kept = dict[str, NDArray[np.float64]]
@@ -29,7 +32,7 @@ class Strides:
     What is measured of a stride is that of the last whole one; of the present one, once that lasts longer or as long as
     none was whole. What is remembered, name -> array of shape (n, n_feet), and `offset` of shape (n, pairs):
 
-    - `raised`: 1 once the foot was raised since it was last down
+    - `raised`, `aloft`: 1 once the foot was raised since it was last down; control steps since then
     - `touchdowns`: how many it has made
     - `since`: control steps since the last one, or the start
     - `period`: of the last whole stride [control steps]; 0 before
@@ -40,15 +43,17 @@ class Strides:
     Args:
         n_feet: Feet of each robot.
         pairs: Pairs of feet whose offset is asked for, as indices.
+        dt: Control period [s].
     """
 
-    def __init__(self, n_feet: int, pairs: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, n_feet: int, pairs: Sequence[tuple[int, int]], dt: float) -> None:
         self._n_feet = n_feet
+        self._dt = dt
         self._pairs = [[pair[0] for pair in pairs], [pair[1] for pair in pairs]]
 
     def at_start(self, n: int) -> Kept:
         """What is remembered when n episodes begin."""
-        names = ("raised", "touchdowns", "since", "period", "stance", "slid", "duty", "slip")
+        names = ("raised", "aloft", "touchdowns", "since", "period", "stance", "slid", "duty", "slip")
         kept = {name: np.zeros((n, self._n_feet)) for name in names}
         return kept | {"since": np.full((n, self._n_feet), -1.0), "offset": np.full((n, len(self._pairs[0])), -1.0)}
 
@@ -62,7 +67,7 @@ class Strides:
             slip: Horizontal speed of the feet on the floor, shape (n, n_feet) [m/s].
         """
         down = contact > 0.5
-        landed = down & (kept["raised"] > 0.5)
+        landed = down & (kept["raised"] > 0.5) & (kept["aloft"] * self._dt >= SWING_S - 1e-9)
         whole = landed & (kept["touchdowns"] > 0.0)
         length = kept["since"] + 1.0
         period = np.where(whole, length, kept["period"])
@@ -77,6 +82,7 @@ class Strides:
         }
         return {
             "raised": np.where(down, 0.0, np.maximum(kept["raised"], clearance >= RAISED)),
+            "aloft": np.where(down, 0.0, kept["aloft"] + 1.0),
             "touchdowns": kept["touchdowns"] + landed,
             "since": since,
             "period": period,
@@ -88,10 +94,10 @@ class Strides:
             },
         }
 
-    def frequency(self, kept: Mapping[str, Floats], dt: float) -> Floats:
+    def frequency(self, kept: Mapping[str, Floats]) -> Floats:
         """Strides per second, shape (n, n_feet); falls while a stride lasts longer than the last one."""
         period = np.maximum(kept["period"], kept["since"] + 1.0)
-        return np.where(kept["period"] > 0.0, 1.0 / (period * dt), 0.0)
+        return np.where(kept["period"] > 0.0, 1.0 / (period * self._dt), 0.0)
 
     def _offsets(self, offset: Floats, landed: NDArray[np.bool_], since: Floats, period: Floats) -> Floats:
         """Where a foot of a pair has come down: which part of the other's stride is over, or left if less is."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from p2p.rewards.features import RAISED
-from p2p.rewards.strides import LATE, Strides
+from p2p.rewards.strides import LATE, SWING_S, Strides
 
 DT = 0.02
 PAIRS = ((0, 1), (0, 2), (1, 2))
@@ -12,12 +12,12 @@ PAIRS = ((0, 1), (0, 2), (1, 2))
 
 def told(contact, clearance, slip, pairs=PAIRS):
     """All measures of one robot after each of T steps, by the tracker; arrays of shape (T, feet)."""
-    strides = Strides(contact.shape[1], pairs)
+    strides = Strides(contact.shape[1], pairs, DT)
     kept = strides.at_start(1)
     rows = []
     for row in zip(contact, clearance, slip, strict=True):
         kept = strides.after(kept, *(values[None] for values in row))
-        rows.append(kept | {"frequency": strides.frequency(kept, DT)})
+        rows.append(kept | {"frequency": strides.frequency(kept)})
     return {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
 
 
@@ -69,12 +69,14 @@ def test_a_foot_that_stops_stepping_loses_its_phase_and_stands():
 
 
 def touch_downs(contact, clearance):
-    """Steps at which a foot comes down after it was raised."""
-    found, raised = [], False
-    for t, (down, height) in enumerate(zip(contact, clearance, strict=True)):
-        if down and raised:
+    """Steps at which a foot comes down after it was raised, and off the floor for long enough."""
+    found = []
+    for t in np.flatnonzero(contact):
+        up = t
+        while up > 0 and not contact[up - 1]:
+            up -= 1
+        if (t - up) * DT >= SWING_S - 1e-9 and clearance[up:t].max(initial=0.0) >= RAISED:
             found.append(t)
-        raised = (raised or height >= RAISED) and not down
     return found
 
 

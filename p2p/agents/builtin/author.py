@@ -16,6 +16,7 @@ from p2p.contracts.protocols import Attempt
 from p2p.contracts.reward import Revision, RewardDraft
 from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.body_table import body_of
+from p2p.rewards.templates.gaits import FOUR_LEG_GAITS, gait_of
 from p2p.rewards.templates.plan import Plan
 from p2p.rewards.templates.qualities import KEYS as QUALITY_KEYS
 from p2p.rewards.templates.qualities import with_all_qualities
@@ -77,7 +78,8 @@ class BuiltinAuthor:
         for plan in reversed(plans):
             recipe.update(plan.recipe)
         steps = [plan.recipe["total_timesteps"] for plan in plans]
-        recipe["total_timesteps"] = min(MAX_STEPS, sum(step for step in steps if isinstance(step, int)))
+        total = sum(step for step in steps if isinstance(step, int))
+        recipe["total_timesteps"] = min(MAX_STEPS, total) if len(plans) > 1 else total
         recipe["terminate_when_unhealthy"] = all(plan.recipe.get("terminate_when_unhealthy", False) for plan in plans)
         judged = seconds_of(plans)
         if len(plans) > 1:
@@ -181,10 +183,11 @@ def _assumed(skills: Sequence[Skill], body: RobotFacts) -> Iterator[str]:
             yield "No side is given: it learns to the left, and either side counts."
         if skill.name == "move" and not {skill.params.pace, skill.params.speed, skill.params.speed_range} - {None}:
             yield f"No speed is given: as fast as to {skill.params.gait or 'move'} is for this robot."
-        if skill.params.gait in ("trot", "gallop"):
+        gait = skill.params.gait or ""
+        if gait in FOUR_LEG_GAITS and gait != "walk" and gait_of(body, gait) is None:
             yield (
-                f"The order in which the feet come down is not judged: a {skill.params.gait} is judged by its speed "
-                "and by the use of every leg."
+                f"The order in which the feet come down is not judged on {body.noun}, which has no four legs: a {gait} "
+                "is judged by its speed and by the use of every leg."
             )
         if skill.params.fastest and fastest(body, skill.params.direction or Direction.FORWARD, 0.0) == 0.0:
             yield (

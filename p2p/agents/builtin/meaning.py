@@ -505,7 +505,7 @@ def _speed_words(draft: Draft, body: RobotFacts) -> tuple[tuple[float, float] | 
     """Effect of "very", and of "fast" with a fast gait, on a pace."""
     pace = draft.pace
     fastest = draft.fastest
-    if pace is Pace.FAST and (draft.very or draft.gait in ("run", "gallop")):
+    if pace is Pace.FAST and (draft.very or draft.gait in ("run", "gallop", "bound")):
         fastest = True
     if fastest:
         if pace not in (None, Pace.FAST):

@@ -13,12 +13,14 @@ def observed(plans: Sequence[Plan], env: EnvSpec) -> Observe | None:
     milestones = tuple(plan.milestone for plan in plans[:-1])
     counter = next((plan.counter for plan in plans if plan.counter), None)
     code = [text for plan in plans for text in (*(term.expression for term in plan.terms), *plan.definitions.values())]
-    features = not_shown({one.feature for one in milestones} | features_read("\n".join(code)), env)
+    clock_s = next((plan.clock_s for plan in plans if plan.clock_s), None)
+    read = features_read("\n".join(code)) - ({"time"} if clock_s else set())  # by the clock
+    features = not_shown({one.feature for one in milestones} | read, env)
     told = dict.fromkeys(name for plan in plans for name in plan.tells if name in env.feature_names)
     features = (*features, *(name for name in told if name not in features))
-    if not (features or milestones or counter):
+    if not (features or milestones or counter or clock_s):
         return None
-    return Observe(features=features, milestones=milestones, counter=counter)
+    return Observe(features=features, milestones=milestones, counter=counter, clock_s=clock_s)
 
 
 def told_in_words(observe: Observe) -> str:
@@ -27,6 +29,7 @@ def told_in_words(observe: Observe) -> str:
     told = [name.replace("_", " ") for name in observe.features]
     told += [f"which of the {len(steps) + 1} steps it is in, and for how long"] if steps else []
     told += ["how many it has counted"] if observe.counter else []
+    told += [f"a clock of {observe.clock_s:g} s"] if observe.clock_s else []
     text = f"The policy is told {', '.join(told)}: no single state shows it."
     simulated = [one.name for one in observe.inputs if not one.on_robot]
     return text + (f" A robot cannot compute {', '.join(simulated)} by itself." if simulated else "")

@@ -176,7 +176,8 @@ def _with_manners(plan: Plan, skill: Skill) -> Plan:
     terms = list(plan.terms)
     guards = list(plan.guards)
     if Manner.SMOOTH in skill.params.manners:
-        terms.append(jerk(JERK))
+        if all(term.name != "jerk" for term in terms):  # a gait of four legs has its own
+            terms.append(jerk(JERK))
         guards.append(moves_smoothly())
     if Manner.SAVING in skill.params.manners:
         terms = [term for term in terms if term.name != "effort"] + [effort(SAVING)]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 
+from p2p.rewards.legs import FourFeet
 from p2p.rewards.templates.skill import Pace
 
 
@@ -117,6 +118,12 @@ class RobotFacts:
     feet_names: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
     """Hinges between its parts."""
+    described: bool = False
+    """Whether it was described from a model file."""
+    standing: float = 1.0
+    """Height of the torso in the stance [m]."""
+    four_feet: FourFeet | None = None
+    """The feet of a four-legged body, by where they are."""
 
     def has(self, *names: str) -> bool:
         """Whether all these features are measured on the robot."""
@@ -126,6 +133,10 @@ class RobotFacts:
     def feet(self) -> int:
         """Number of feet it stands on."""
         return len(self.feet_names)
+
+    def pair(self, one: str, other: str) -> str:
+        """Two feet as features name them: in the order of the robot's feet."""
+        return ":".join(sorted((one, other), key=self.feet_names.index))
 
     def budget(self, skill: str) -> int:
         """Training steps for a skill."""

@@ -4,8 +4,10 @@ Speeds, heights and clearances were reached by trained policies unless marked as
 """
 
 from dataclasses import replace
+from math import inf
 
 from p2p.contracts.env import EnvSpec, inner_joints
+from p2p.rewards.legs import four_feet
 from p2p.rewards.templates.bodies import Band, JumpLimits, Pacing, RobotFacts, Upright
 from p2p.rewards.templates.skill import Pace
 
@@ -210,6 +212,8 @@ BODIES: dict[str, RobotFacts] = {
 def body_of(spec: EnvSpec) -> RobotFacts:
     """Facts about a robot; guessed from its description if it is not in the table."""
     known = BODIES.get(spec.env_id) or _guess(spec)
+    stand = known.stand
+    middle = stand.low if stand.high == inf else (stand.low + stand.high) / 2.0
     return replace(
         known,
         env_id=spec.env_id,
@@ -217,6 +221,9 @@ def body_of(spec: EnvSpec) -> RobotFacts:
         dt=spec.dt,
         feet_names=spec.morphology.feet if "airborne" in spec.feature_names else (),
         joints=inner_joints(spec),
+        described=spec.robot is not None,
+        standing=max(spec.rest_height if spec.robot is not None else middle, 0.1),
+        four_feet=four_feet(spec) if "airborne" in spec.feature_names else None,
     )
 
 

@@ -1,11 +1,19 @@
 """Template: walk, run, hop, crawl, swim."""
 
+from dataclasses import replace
 from math import inf
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
 from p2p.contracts.observe import Milestone
 from p2p.rewards.templates.bodies import Band, Pacing, RobotFacts
 from p2p.rewards.templates.criteria import below, has_not_fallen_at_the_end, on_feature, stays_upright
+from p2p.rewards.templates.gaits import (
+    FourLegGait,
+    definitions_of_gait,
+    gait_of,
+    stride_s,
+    terms_of_gait,
+)
 from p2p.rewards.templates.move_guards import AXIS, SIGN, STEPPING_GAITS, guards, keeps_moving, uses_its_legs
 from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, HeightLevel, Manner, Pace, Params
@@ -15,6 +23,10 @@ from p2p.rewards.templates.top_speeds import beyond, fastest
 _PACE_OF_GAIT = {"run": Pace.FAST, "gallop": Pace.FAST}
 _LIKE = {"trot": "run"}
 """Gaits that need what another one needs."""
+_FOUR_LEGS_ALONE = frozenset({"pace"})
+"""Gaits that are nothing on other than four legs."""
+GAIT_STEPS = 900_000
+"""Training steps of a gait of four legs, in which feet must keep an order."""
 EXACT = 0.15
 """How far a speed that is said may be missed, as a share of it; 80 % of it is not it."""
 STEP_S = 2.0
@@ -60,16 +72,23 @@ class Move(Template):
     def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Speed along the direction, on its feet, at little effort."""
         direction = params.direction or Direction.FORWARD
+        if params.gait == "bound" and body.four_feet is None:
+            params = replace(params, gait="gallop")
         _check(params, body, direction)
         pacing = _pacing(params, body, direction)
         gait = params.gait or "move"
+        how = gait_of(body, gait)
         band = height_band(params, body) if gait != "crawl" else Band(0.0, body.low)
         definitions = {**gate(body)}
         if band is not None:
             definitions["held"] = f'tolerance(info["height"], {number(band.low)}, {number(band.high)}, 0.35)'
         seconds = params.duration_s or STEP_S
         distance = SIGN[direction] * round(0.8 * min(pacing.judged.low, 2.0) * seconds, 2)
-        steps = body.budget("move")
+        steps = body.budget("move") if how is None else GAIT_STEPS
+        clock_s = None
+        if how is not None:
+            clock_s = stride_s(how, body, (pacing.aim or pacing.judged).low)
+            definitions |= definitions_of_gait(how, clock_s)
         if (
             params.gait == "crawl"
             or params.level is HeightLevel.LOW
@@ -87,7 +106,7 @@ class Move(Template):
             summary=summary,
             terms=(
                 *alive(body),
-                *_terms(direction, pacing, body, band, gait),
+                *_terms(direction, pacing, body, band, gait, how),
                 *_line(direction, body, stage),
                 effort(body.effort),
             ),
@@ -100,6 +119,7 @@ class Move(Template):
             ),
             definitions=definitions,
             recipe=recipe,
+            clock_s=clock_s,
             milestone=Milestone(feature=f"displacement_{AXIS[direction]}", amount=distance),
             seconds=seconds + 1.0,
             judged_s=params.duration_s or body.judged_s,
@@ -108,7 +128,9 @@ class Move(Template):
 
 def _check(params: Params, body: RobotFacts, direction: Direction) -> None:
     gait = params.gait or "move"
-    if _LIKE.get(gait, gait) not in body.gaits:
+    if gait in _FOUR_LEGS_ALONE and body.four_feet is None:
+        raise refuse(gait, f"{body.noun} has no four legs, of which the two of a side would go together")
+    if gait_of(body, gait) is None and _LIKE.get(gait, gait) not in body.gaits:
         raise refuse(gait, f"{body.noun} can only {' or '.join(sorted(body.gaits))}")
     if AXIS[direction] == "y" and not _sideways_possible(body):
         raise refuse(f"{gait} to the {direction}", f"{body.noun} can only move forward or backward")
@@ -157,7 +179,7 @@ def _pacing(params: Params, body: RobotFacts, direction: Direction) -> Pacing:
             top=inf,
             scale=found.scale if found.aim is None else found.judged.low,
         )
-    if params.pace is None and gait in ("move", "hop", "swim", "trot"):
+    if params.pace is None and gait in ("move", "hop", "swim", "trot", "pace", "bound"):
         return Pacing(Band(found.judged.low), found.aim, found.margin, found.top, found.scale)
     return found
 
@@ -167,7 +189,9 @@ def _velocity(direction: Direction) -> str:
     return f'{sign}info["velocity_{AXIS[direction]}"]'
 
 
-def _terms(direction: Direction, pacing: Pacing, body: RobotFacts, band: Band | None, gait: str) -> list[Term]:
+def _terms(
+    direction: Direction, pacing: Pacing, body: RobotFacts, band: Band | None, gait: str, how: FourLegGait | None
+) -> list[Term]:
     gated = "upright * held * " if band else "upright * "
     if body.gate == "1.0" and not band:
         gated = ""
@@ -189,7 +213,12 @@ def _terms(direction: Direction, pacing: Pacing, body: RobotFacts, band: Band | 
     if band:
         found.append(Term("height", 0.3, "upright * held", r"U\,H", "holding the torso at the height asked for"))
     found += trunk(body)
-    if gait in STEPPING_GAITS and body.has("foot_idle_time"):  # every leg takes part
+    if how is not None:
+        found += terms_of_gait(how, body)
+        if how.bounce is not None:
+            penalty = 'np.clip(info["velocity_z"] ** 2, 0.0, 1.0)'
+            found.append(Term("bounce", 1.0, penalty, r"\dot z^2", "penalty for going up and down", sign=-1))
+    elif gait in STEPPING_GAITS and body.has("foot_idle_time"):  # every leg takes part
         penalty = 'np.clip(info["foot_idle_time"] - 0.5, 0.0, 1.5)'
         latex = r"\mathrm{clip}(t_f - 0.5, 0, 1.5)"
         found.append(Term("idle_leg", 0.2, penalty, latex, "penalty for a leg that rests", sign=-1))
@@ -215,7 +244,8 @@ def _line(direction: Direction, body: RobotFacts, stage: Stage) -> list[Term]:
         found = [Term("sideways", 0.5, penalty, rf"U\,|v_{across}|", words, sign=-1)]
     if body.has("yaw_turns") and stage.alone:
         penalty = 'np.clip(abs(info["yaw_turns"]), 0.0, 0.5)'
-        found.append(Term("heading", 0.3, penalty, r"|\psi|", "penalty for turning away from its heading", sign=-1))
+        weight = 3.0 if body.described else 0.3
+        found.append(Term("heading", weight, penalty, r"|\psi|", "penalty for turning away from its heading", sign=-1))
     return found
 
 

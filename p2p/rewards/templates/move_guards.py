@@ -5,6 +5,7 @@ from math import inf
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Pacing, RobotFacts
 from p2p.rewards.templates.criteria import GUARD, at_least, at_most, between, off_its_trunk, on_feature, on_steps
+from p2p.rewards.templates.gaits import BOUNCE, does_not_bounce, does_not_slide, gait_of, keeps_the_order
 from p2p.rewards.templates.plan import Stage
 from p2p.rewards.templates.skill import Direction
 
@@ -22,7 +23,7 @@ STRAYS = 0.5
 STEADY = 0.4
 """Least share of the mean velocity, and of the time in the air of a hop, in each of the last five sixths of an episode;
 trained gaits have 0.5 (a cheetah's run) to 0.9."""
-STEPPING_GAITS = frozenset({"walk", "run", "trot", "gallop", "crawl"})
+STEPPING_GAITS = frozenset({"walk", "run", "trot", "pace", "bound", "gallop", "crawl"})
 """Gaits in which every leg takes part. A hop may be on one leg, and who is only to move may glide."""
 IDLE_S = 2.0
 """Longest time for which a leg of a gait may rest [s]; the legs of trained gaits rest for 0.4 to 2.8 s."""
@@ -47,6 +48,10 @@ HEADING = 0.25
 """How far from its heading at the start a robot may be turned that is to go somewhere [turns]."""
 HEADING_SHARE = 0.75
 """Share of the steps at which it must face that way; ants turn to and fro while they learn to walk."""
+OWN_HEADING = 0.056
+OWN_HEADING_SHARE = 0.9
+"""The same of a robot that was described from its model file, 20 degrees [turns]: whoever sends a robot somewhere wants
+it to face that way, and what is asked of the robots that come with p2p stays as it was."""
 
 
 def guards(
@@ -66,15 +71,14 @@ def guards(
         )
         found.append(keeps_line)
     if body.has("yaw_turns") and stage.alone:
+        turned, share = (OWN_HEADING, OWN_HEADING_SHARE) if body.described else (HEADING, HEADING_SHARE)
         keeps_heading = Criterion(
             key="keeps_heading",
             title="Keeps its heading",
-            description=f"In {HEADING_SHARE:.0%} of the steps or more it is turned by at most {HEADING:g} turns from "
+            description=f"In {share:.0%} of the steps or more it is turned by at most {turned:g} turns from "
             "how it began.",
             category=Category.GAIT,
-            predicate=on_steps(
-                Statistic.FRACTION, (between("yaw_turns", -HEADING, HEADING),), Band(HEADING_SHARE), margin=0.5
-            ),
+            predicate=on_steps(Statistic.FRACTION, (between("yaw_turns", -turned, turned),), Band(share), margin=0.5),
             weight=GUARD,
         )
         found.append(keeps_heading)
@@ -118,8 +122,16 @@ def guards(
                 weight=GUARD,
             )
             found.append(gets_on)
+    how = gait_of(body, gait)
+    if how is not None:
+        found.append(keeps_the_order(gait, how, body))
     if gait in ("hop", "gallop"):
         found += [_LEAVES_THE_GROUND, _KEEPS_HOPPING]
+    bounce = how.bounce if how is not None else BOUNCE if gait == "walk" else None
+    if bounce is not None and body.described and body.has("height", "airborne"):
+        found.append(does_not_bounce(bounce, body))
+    if body.described and body.feet and gait in STEPPING_GAITS:
+        found.append(does_not_slide())
     if band is not None:
         found.append(keeps_height(band))
     return found
@@ -167,6 +179,9 @@ def uses_its_legs(body: RobotFacts, gait: str) -> tuple[Criterion, ...]:
         return (undulates, *_bends("its joints", tuple(f"joint_swing:{joint}" for joint in body.joints)))
     if gait == "hop" and body.feet:
         return _bends("a leg", ("most_leg_swing",))
+    legs = tuple(f"leg_swing:{foot}" for foot in body.feet_names)
+    if gait_of(body, gait) is not None:  # which no foot keeps that is not lifted
+        return _bends("every leg", legs, EACH_LEG_SHARE)
     if gait not in STEPPING_GAITS or not body.has("foot_idle_time"):
         return ()
     criterion = Criterion(
@@ -178,7 +193,6 @@ def uses_its_legs(body: RobotFacts, gait: str) -> tuple[Criterion, ...]:
         predicate=on_steps(Statistic.FRACTION, (at_most("foot_idle_time", IDLE_S),), Band(BUSY_SHARE), margin=0.4),
         weight=GUARD,
     )
-    legs = tuple(f"leg_swing:{foot}" for foot in body.feet_names)
     return (criterion, *_bends("every leg", legs, EACH_LEG_SHARE))
 
 

@@ -76,6 +76,8 @@ class Plan:
     """What the terms may read as `counted`, the number since the episode's start."""
     tells: tuple[str, ...] = ()
     """Features that the policy is told as far as the robot has them, also where only a simulator knows them."""
+    clock_s: float | None = None
+    """Period of a clock that the policy must be told, as the terms go by it [s]."""
     milestone: Milestone = SOON
     seconds: float = 2.0
     """Time the step needs in a sequence [s]."""

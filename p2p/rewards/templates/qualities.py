@@ -457,7 +457,7 @@ def _circle(use: Use) -> Addition:
 
 _MOVE = frozenset({"move"})
 _FACES = frozenset({"move", "still", "jump", "posture"})
-_HOP = frozenset({"hop", "gallop"})
+_HOP = frozenset({"hop", "gallop", "bound"})
 _GROUNDED = frozenset({"move", "still", "posture", "spin", "rear", "stand_up"})
 
 QUALITIES: dict[str, Quality] = {

@@ -321,3 +321,41 @@ def test_a_reward_reads_parts_and_expressions_beside_the_rest():
 @pytest.mark.parametrize("kind", list(PartKind))
 def test_every_kind_of_quantity_exists_somewhere(kind):
     assert parts_of(load("Ant-v5"), kind)
+
+
+def test_bounce_and_sliding_are_what_their_definitions_say_of_a_whole_episode():
+    env, block = acted("Ant-v5", seed=5)
+    model, spec = env.simulation.model, env.spec
+    feet, torso = spec.morphology.feet, spec.morphology.torso
+    asked = tuple(
+        PartFeature(quantity, of)
+        for quantity, of in (
+            ("bounce", ""),
+            ("foot_sliding", ""),
+            ("height", torso),
+            ("speed", torso),
+            *((quantity, foot) for foot in feet for quantity in ("contact", "slip")),
+        )
+    )
+    found = PartFeatures(model, spec, N, asked).read(block)
+    column = slice(0, None, N)  # the first environment, which is not reset
+    one = {name: values[column] for name, values in found.items()}
+    start = PartReader(model, spec, (PartFeature("height", torso),)).read(
+        block.before.qpos[:1], block.before.qvel[:1], np.zeros((1, model.nu))
+    )[f"height:{torso}"]
+    heights = np.concatenate([start, one[f"height:{torso}"]])
+    decay = np.exp(-spec.dt / 0.5)
+    for t in range(1, STEPS + 1):
+        ages = np.arange(t, -1, -1)
+        weights = np.where(ages < t, 1.0 - decay, 1.0) * decay**ages
+        mean = weights @ heights[: t + 1]
+        variance = weights @ (heights[: t + 1] - mean) ** 2
+        assert one["bounce"][t - 1] == pytest.approx(2.0 * np.sqrt(2.0 * variance), abs=1e-12)
+        weights = decay ** np.arange(t - 1, -1, -1)
+        slip = sum(weights @ one[f"slip:{foot}"][:t] for foot in feet)
+        down = sum(weights @ one[f"contact:{foot}"][:t] for foot in feet)
+        speed = weights @ one[f"speed:{torso}"][:t] / weights.sum()
+        expected = slip / down / max(speed, 0.1) if down else 0.0
+        assert one["foot_sliding"][t - 1] == pytest.approx(expected, abs=1e-9)
+    assert one["foot_sliding"].max() > 0.1, "no foot was down"
+    env.close()
