@@ -1,11 +1,8 @@
-"""Which leg of a four-legged body is where."""
+"""Which leg of a four-legged body is where. Front ends load this: no numpy."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from p2p.contracts.env import bodies_of_legs, legs_of
-from p2p.rewards.rotations import conjugate, forward_axis, left_axis
 
 if TYPE_CHECKING:  # see `p2p.rewards.features`
     from p2p.contracts.env import EnvSpec
@@ -28,14 +25,19 @@ def four_feet(spec: "EnvSpec") -> FourFeet | None:
     legs = legs_of(spec)
     if len(legs) != len(FourFeet._fields):
         return None
-    places = {body.name: np.array(body.rest_position) for body in spec.bodies}
-    faces = conjugate(np.array([spec.morphology.upright]))
+    places = {body.name: body.rest_position for body in spec.bodies}
+    w, x, y, z = spec.morphology.upright
+    # The world's x and y axis as the torso sees them when it stands facing +x: forward and left in its own frame.
+    forward = (1 - 2 * (y * y + z * z), 2 * (x * y - w * z))
+    left = (2 * (x * y + w * z), 1 - 2 * (x * x + z * z))
+    torso = places[spec.morphology.torso]
     found: dict[tuple[bool, bool], str] = {}
     for foot, *_ in legs:
         bodies = bodies_of_legs(spec)[foot]
         if not bodies:
             return None
-        way = places[bodies[0]] - places[spec.morphology.torso]
-        found[bool(way @ forward_axis(faces)[0] > 0.0), bool(way @ left_axis(faces)[0] > 0.0)] = foot
+        away = tuple(there - here for there, here in zip(places[bodies[0]], torso, strict=True))
+        corner = tuple(away[0] * axis[0] + away[1] * axis[1] > 0.0 for axis in (forward, left))
+        found[corner[0], corner[1]] = foot
     corners = ((True, True), (True, False), (False, True), (False, False))
     return FourFeet(*(found[corner] for corner in corners)) if set(found) == set(corners) else None

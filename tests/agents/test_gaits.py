@@ -51,3 +51,13 @@ def test_a_gait_for_which_legs_are_missing_is_refused_by_name() -> None:
 @pytest.mark.parametrize("sentence", ["walk at a slow pace", "run forward at a pace of 2 m/s"])
 def test_a_pace_is_no_gait_where_it_says_how_fast(sentence: str) -> None:
     assert "keeps_its_gait" not in judged("Ant-v5", sentence)
+
+
+def test_a_robot_whose_y_axis_points_forwards_has_its_feet_where_they_are() -> None:
+    ant = load("Ant-v5")
+    half = 0.5**0.5
+    sideways = ant.model_copy(update={"morphology": ant.morphology.model_copy(update={"upright": (half, 0, 0, -half)})})
+    feet, turned = four_feet(ant), four_feet(sideways)
+    assert feet is not None
+    assert turned is not None
+    assert (turned.front_left, turned.front_right) == (feet.rear_left, feet.front_left), "forwards is what was its left"
