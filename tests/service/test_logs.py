@@ -140,7 +140,8 @@ def test_tensorboard_shows_the_judgment_the_rollouts_the_videos_and_the_hyperpar
     judgment = record.iteration(1).read_judgment()
     assert judgment is not None
     texts = {tag: log.Tensors(tag)[0].tensor_proto.string_val[0].decode() for tag in log.Tags()["tensors"]}
-    assert judgment.diagnosis in texts["iteration/judgment"]
+    assert " ".join(judgment.diagnosis.split()) in " ".join(texts["iteration/judgment"].split())
+    assert "\n\n- " in texts["iteration/judgment"]
     assert len(texts["iteration/rollouts"].splitlines()) == 2 + len(judgment.rollouts)
     assert log.Images("iteration/video/median")[0].encoded_image_string[:6] == b"GIF89a"
     run = the_run(record)

@@ -18,6 +18,8 @@ STEP = "global_step"
 TERM = "reward_term_"
 COMPARED_BY = ("eval/success_rate", "eval/intent_score", "eval/mean_return")
 LEFT_OUT = (STEP, "iteration", "type")
+NO_SETTINGS = {"session_id", "created_at", "config", "configs", "caps", "price", "extends"}
+"""Fields of a session that say nothing in a table of hyperparameters, which has a column for each."""
 LABELS = ("p10", "median", "p90")
 
 
@@ -36,7 +38,7 @@ def run_targets(record: SessionRecord) -> list[tuple[LogTarget, IterationRecord]
 def session_target(record: SessionRecord) -> LogTarget:
     """The iterations of a session."""
     session = record.read_session()
-    settings = _plain(session.model_dump(mode="json", exclude={"caps", "price", "extends"}))
+    settings = _plain(session.model_dump(mode="json", exclude=NO_SETTINGS))
     return LogTarget(record.session_id, "session", record.path, settings, ("iteration/score", "iteration/success_rate"))
 
 
@@ -147,7 +149,8 @@ def _rollouts(judgment: Judgment) -> LogTable:
 
 def _in_words(session: Session, judgment: Judgment) -> str:
     judged = f"{judgment.run_id} at step {judgment.best_checkpoint}, {judgment.n_rollouts} rollouts"
-    lines = [f"**{judgment.verdict}** ({judged})", "", session.prompt, "", judgment.diagnosis]
+    diagnosis = judgment.diagnosis.replace("\n- ", "\n\n- ", 1)  # else Markdown makes no list of it
+    lines = [f"**{judgment.verdict}** ({judged})", "", session.prompt, "", diagnosis]
     if judgment.failure_tags:
         lines += ["", f"Tags: {', '.join(judgment.failure_tags)}"]
     return "\n".join(lines)
