@@ -98,7 +98,8 @@ class NumpyPolicy:
         if given.ndim not in (1, 2) or given.shape[-1] != len(self.mean):
             last = f", whose last {len(self.observed)} are {', '.join(self.observed)}" if self.observed else ""
             n = len(self.mean)
-            raise InvalidInput(f"Expected an observation of shape ({n},) or (B, {n}){last}, got {given.shape}.")
+            kind = "" if self.observation == "full" else f' of the kind "{self.observation}"'
+            raise InvalidInput(f"Expected an observation{kind} of shape ({n},) or (B, {n}){last}, got {given.shape}.")
         return self.act(given) if given.ndim == 2 else self.act(given[None])[0]
 
     def save(self, path: Path) -> None:
