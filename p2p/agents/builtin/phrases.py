@@ -7,7 +7,7 @@ from itertools import takewhile
 from p2p.agents.builtin.meaning import Said, skill_of
 from p2p.agents.builtin.refusals import UnreadPart, explained, meant, not_understood
 from p2p.agents.builtin.tokens import NumberWithUnit, Token, tokens
-from p2p.agents.builtin.vocabulary import LEXICON, LONGEST, Kind, Mark
+from p2p.agents.builtin.vocabulary import LEXICON, LONGEST, PARTS, Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates import template
 from p2p.rewards.templates.bodies import RobotFacts
@@ -92,7 +92,8 @@ def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
     for piece in pieces:
         if isinstance(piece.mark, Mark) and piece.kind is Kind.ROBOT:
             names = piece.mark.value if isinstance(piece.mark.value, tuple) else ()
-            if body.env_id.partition("-")[0] not in names:
+            own = body.described and (piece.text in PARTS or piece.text in body.env_id.lower())
+            if body.env_id.partition("-")[0] not in names and not own:
                 raise UnknownPhrase(
                     f"{piece.text!r} is not the robot of {body.env_id}. For it, choose {names[0]}-v5.",
                     Refusal.CONFLICT,
@@ -100,6 +101,7 @@ def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
                 )
     steps = _steps(pieces)
     rest = tuple(explained(part) for part in _open(steps))
+    _require_parts(steps, body)
     if rest and not partly:
         raise _open_error(rest, sentence)
     if len(steps) > MAX_STEPS:
@@ -120,6 +122,32 @@ def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
                 f"{sentence!r} cannot be done in {body.env_id}: {reason}.", Refusal.IMPOSSIBLE, (skill.name,)
             )
     return Reading(skills, rest)
+
+
+def _require_parts(steps: Sequence[Sequence[Piece]], body: RobotFacts) -> None:
+    """Refuse what a sentence wants done with a part that the body lacks, or to a thing that is not there.
+
+    Raises:
+        UnknownPhrase: naming the part or the thing.
+    """
+    for step in steps:
+        reaches = any(isinstance(piece.mark, Mark) and piece.mark.value == "reach" for piece in step)
+        for piece in step:
+            if not piece.open and not (piece.kind is Kind.ROBOT and body.described):
+                continue
+            for noun, names in PARTS.items():
+                said = {noun, f"{noun}s"} & set(piece.text.split())
+                if said and not body.part_names & names:
+                    raise UnknownPhrase(
+                        f"{piece.text!r}: {body.noun} has no {noun}.", Refusal.IMPOSSIBLE, (piece.text,)
+                    )
+            if reaches and piece.mark is None and not explained(piece).suggestions:
+                here = "its target alone" if body.has("target_distance") else "nothing to reach"
+                raise UnknownPhrase(
+                    f"{piece.text!r}: {body.env_id} has no such thing for {body.noun} to reach; there is {here}.",
+                    Refusal.IMPOSSIBLE,
+                    (piece.text,),
+                )
 
 
 def _open_error(rest: Sequence[UnreadPart], sentence: str) -> UnknownPhrase:

@@ -1,6 +1,6 @@
 """Vocabulary of the built-in author."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -654,6 +654,19 @@ def _go_on(found: dict[tuple[str, ...], Mark], mark: Mark, doing: tuple[str, ...
             found.setdefault((*begin, *doing), replace(mark, also=(*mark.also, "steady")))
     if mark.kind in (Kind.GAIT, Kind.TURN) or (mark.kind is Kind.SKILL and mark.value in ("spin", "jump", "flip")):
         found.setdefault(("stop", *doing), Mark(Kind.SKILL, "still", verb=True))
+
+
+PARTS: Mapping[str, frozenset[str]] = {
+    "arm": frozenset({"arm", "uarm", "larm", "forearm", "shoulder", "elbow"}),
+    "hand": frozenset({"hand", "palm", "wrist", "gripper"}),
+    "gripper": frozenset({"gripper", "finger", "hand"}),
+    "finger": frozenset({"finger", "fingertip", "thumb"}),
+    "tail": frozenset({"tail"}),
+    "wing": frozenset({"wing"}),
+    "wheel": frozenset({"wheel"}),
+    "ear": frozenset({"ear"}),
+}
+"""Part of a body that a sentence may speak of -> words that the names of bodies with it have."""
 
 
 LEXICON = _lexicon()

@@ -122,6 +122,8 @@ class RobotFacts:
     """Whether it was described from a model file."""
     standing: float = 1.0
     """Height of the torso in the stance [m]."""
+    part_names: frozenset[str] = frozenset()
+    """Words in the names of its bodies, joints and geoms, such as "arm" of `right_upper_arm`."""
     four_feet: FourFeet | None = None
     """The feet of a four-legged body, by where they are."""
 

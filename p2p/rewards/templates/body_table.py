@@ -3,6 +3,7 @@
 Speeds, heights and clearances were reached by trained policies unless marked as a proposal.
 """
 
+import re
 from dataclasses import replace
 from math import inf
 
@@ -212,6 +213,8 @@ BODIES: dict[str, RobotFacts] = {
 def body_of(spec: EnvSpec) -> RobotFacts:
     """Facts about a robot; guessed from its description if it is not in the table."""
     known = BODIES.get(spec.env_id) or _guess(spec)
+    names = [part.name for part in spec.bodies] + [part.name for part in spec.joints] + [g.name for g in spec.geoms]
+    feet = four_feet(spec) if "airborne" in spec.feature_names else None
     stand = known.stand
     middle = stand.low if stand.high == inf else (stand.low + stand.high) / 2.0
     return replace(
@@ -223,7 +226,9 @@ def body_of(spec: EnvSpec) -> RobotFacts:
         joints=inner_joints(spec),
         described=spec.robot is not None,
         standing=max(spec.rest_height if spec.robot is not None else middle, 0.1),
-        four_feet=four_feet(spec) if "airborne" in spec.feature_names else None,
+        four_feet=feet,
+        part_names=frozenset(re.findall(r"[a-z]+", " ".join(names).lower())),
+        skills=known.skills | ({"rear"} if spec.robot is not None and feet is not None else set()),
     )
 
 

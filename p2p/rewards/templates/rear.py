@@ -8,10 +8,12 @@ from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import IN_PLACE, at_most, below, between, on_feature, on_steps, stays_near
 from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
-from p2p.rewards.templates.terms import effort
+from p2p.rewards.templates.terms import effort, number
 
 PITCH = (round(pi / 2 - 0.56, 2), round(pi / 2 + 0.56, 2))
 """Upright within 32 degrees [rad]."""
+SIZE_OF = 0.68
+"""Standing height of the cheetah that the heights below are of [m]; other bodies' are in proportion (a proposal)."""
 HOLD_S = 2.0
 """How long, where the sentence does not say [s]."""
 SITTING_SHARE = 0.3
@@ -38,6 +40,7 @@ class Rear(Template):
         """The nose up, held, with the trunk off the floor."""
         del stage
         hold = params.duration_s or HOLD_S
+        size = body.standing / SIZE_OF if body.described else 1.0
         place = (stays_near(IN_PLACE),) if Manner.IN_PLACE in params.manners else ()
         terms = (
             Term("nose_up", 0.3, '(1.0 + np.sin(info["pitch"])) / 2.0', r"(1 + \sin\theta)/2", "raising the nose"),
@@ -76,13 +79,17 @@ class Rear(Template):
             main=main,
             guards=(not_sitting, *place),
             definitions={
-                "tall": 'tolerance(info["top_height"], 1.1, np.inf, 0.6)',
+                "tall": f'tolerance(info["top_height"], {number(1.1 * size)}, np.inf, {number(0.6 * size)})',
                 "calm": 'tolerance(info["velocity_x"], -0.2, 0.2, 2.0)',
             },
             recipe={
                 "total_timesteps": body.budget("rear"),
                 "terminate_when_unhealthy": False,
-                "start_states": {"share": 0.5, "pitch": [0.6, 1.7], "raised": [0.2, 0.45]},
+                "start_states": {
+                    "share": 0.5,
+                    "pitch": [0.6, 1.7],
+                    "raised": [round(0.2 * size, 3), round(0.45 * size, 3)],
+                },
             },
             milestone=Milestone(feature="time", amount=hold + 1.5),
             seconds=hold + 2.0,

@@ -1,0 +1,65 @@
+"""Sentences over robots from model files: understood, or refused by the name of what the robot lacks."""
+
+from pathlib import Path
+
+import pytest
+
+from p2p.agents.builtin.author import BuiltinAuthor
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import UnknownPhrase
+from p2p.worker.description.describe import describe_robot
+
+PONY = Path(__file__).parents[2] / "examples" / "pony.xml"
+LEG = """<body name="{side}_thigh" pos="0 {y} 0"><joint name="{side}_hip" axis="0 1 0" range="-1 1"/>
+<geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.04" mass="1"/>
+<body name="{side}_shin" pos="0 0 -0.3"><joint name="{side}_knee" axis="0 1 0" range="-1.5 0"/>
+<geom type="capsule" fromto="0 0 0 0 0 -0.25" size="0.03" mass="0.5"/>
+<geom name="{side}_foot" type="box" pos="0.03 0 -0.28" size="0.15 0.08 0.02" mass="0.3"/></body></body>"""
+BIPED = f"""<mujoco model="biped"><worldbody><geom name="floor" type="plane" size="0 0 1"/>
+<body name="pelvis" pos="0 0 0.6"><freejoint/><geom name="trunk" type="box" size="0.08 0.12 0.1" mass="4"/>
+{LEG.format(side="left", y=0.1)}{LEG.format(side="right", y=-0.1)}</body></worldbody></mujoco>"""
+ARM = """<mujoco model="arm"><worldbody><geom name="floor" type="plane" size="0 0 1"/>
+<body name="shoulder" pos="0 0 0.5"><joint name="turn" axis="0 0 1" range="-2 2"/>
+<geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.03" mass="1"/>
+<body name="hand" pos="0.3 0 0"><joint name="bend" axis="0 1 0" range="-2 2"/>
+<geom type="capsule" fromto="0 0 0 0.2 0 0" size="0.02" mass="0.4"/></body></body></worldbody></mujoco>"""
+SENTENCES = {
+    "stand on your hind legs": {"biped": "hind legs", "arm": "hind legs"},
+    "trot forward": {},
+    "pace forward": {"biped": "four legs", "arm": "cannot move from its place"},
+    "wave with the right arm": {"pony": "no arm", "biped": "no arm", "arm": "'wave'"},
+    "reach the red cube": {"pony": "'red cube'", "biped": "'red cube'", "arm": "'red cube'"},
+    "walk forward": {"arm": "cannot move from its place"},
+    "wag your tail": {"pony": "no tail", "biped": "no tail", "arm": "no tail"},
+    "stand still": {},
+}
+
+
+@pytest.fixture(scope="module")
+def robots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, EnvSpec]:
+    folder = tmp_path_factory.mktemp("robots")
+    found = {"pony": describe_robot("pony", PONY)}
+    for name, text in (("biped", BIPED), ("arm", ARM)):
+        path = folder / f"{name}.xml"
+        path.write_text(text)
+        found[name] = describe_robot(name, path)
+    return found
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_what_a_robot_lacks_is_named(robots: dict[str, EnvSpec], sentence: str) -> None:
+    for name, robot in robots.items():
+        lacks = SENTENCES[sentence].get(name)
+        try:
+            intent = BuiltinAuthor().elicit(sentence, robot)
+            assert lacks is None, f"{sentence} on {name} is understood as {[one.title for one in intent.criteria]}"
+        except UnknownPhrase as error:
+            said = str(error).splitlines()[0]
+            assert lacks is None or lacks in said, f"{name}: {said}"
+            assert lacks is not None or name == "arm", f"{name}: {said}"
+
+
+def test_rewards_of_a_reared_robot_are_of_its_size(robots: dict[str, EnvSpec]) -> None:
+    author = BuiltinAuthor()
+    draft = author.write(author.elicit("stand on your hind legs", robots["pony"]), robots["pony"])
+    assert 'info["top_height"], 0.4' in draft.source, "the cheetah's 1.1 m is three ponies high"
