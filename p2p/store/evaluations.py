@@ -51,6 +51,10 @@ class ReportRecord(EvaluationRecord):
         self.learning_curve_path = path / layout.LEARNING_CURVE
         """Where its worker draws it, for the iteration."""
 
+    def forget_evaluation(self) -> None:
+        """Remove the mark that the rollouts are complete, before others are recorded."""
+        (self.path / layout.EVALUATION).unlink(missing_ok=True)
+
     def video(self, label: str) -> Path:
         """Video of the report rollout `label`."""
         return self.videos_dir / layout.report_video_name(label)

@@ -1,17 +1,66 @@
-"""Record the report rollouts of an iteration."""
+"""Record the report rollouts of an iteration, and their pictures after them."""
 
+import time
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.job import JobState
 from p2p.contracts.training import report_seed_offset
 from p2p.contracts.work import EvaluateRequest
-from p2p.service.jobs.worker_jobs import completed, run_to_end
+from p2p.service.jobs.worker_jobs import (
+    POLL_S,
+    cancelled_by_ctrl_c,
+    completed,
+    raise_failure,
+    run_to_end,
+    worker_job,
+)
 from p2p.service.judging.choosing import chosen_checkpoint
 from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.pictures import take_over
 
+VERB = "evaluate"
+
 
 def run_report(ws: Workspace, session_id: str, number: int) -> None:
-    """Record the report rollouts of the selected checkpoint in a fresh process, once."""
+    """Record the report rollouts of the selected checkpoint in a fresh process, once, with their pictures."""
+    iteration = ws.record(session_id).iteration(number)
+    report = _prepared(ws, session_id, number)
+    if not completed(ws.backend, report.path):
+        run_to_end(ws.backend, VERB, report.path)
+    take_over(report.path, iteration.path)
+
+
+def begin_report(ws: Workspace, session_id: str, number: int) -> None:
+    """Record the report rollouts like `run_report`; return before they are pictured: no measurement needs that."""
+    iteration = ws.record(session_id).iteration(number)
+    report = _prepared(ws, session_id, number)
+    if completed(ws.backend, report.path):
+        return
+    ws.backend.submit(worker_job(VERB), report.path)
+    with cancelled_by_ctrl_c(ws.backend, report.path):
+        while not ws.backend.status(report.path).state.finished:
+            if iteration.report.read_evaluation() is not None:
+                return
+            time.sleep(POLL_S)
+    raise_failure(ws.backend.status(report.path), f"{VERB} in {report.path}")
+
+
+def finish_report(ws: Workspace, session_id: str, number: int) -> None:
+    """Wait for the pictures of report rollouts, or make them where that was interrupted; nothing without a report."""
+    iteration = ws.record(session_id).iteration(number)
+    try:
+        ended = ws.backend.status(iteration.report.path).state
+    except InvalidInput:
+        return
+    if ended is not JobState.COMPLETED:
+        run_to_end(ws.backend, VERB, iteration.report.path)
+    take_over(iteration.report.path, iteration.path)
+
+
+def _prepared(ws: Workspace, session_id: str, number: int) -> IterationRecord:
+    """Directory of the report job with what it needs; what lies there of another request's rollouts is removed."""
     record = ws.record(session_id)
     iteration = record.iteration(number)
     session = record.read_session()
@@ -27,12 +76,12 @@ def run_report(ws: Workspace, session_id: str, number: int) -> None:
         sibling_runs=tuple(f"../{name}" for name in siblings),
     )
     report = IterationRecord(iteration.report.path)
-    if iteration.report.read_request() == request and completed(ws.backend, report.path):
-        take_over(report.path, iteration.path)
-        return
+    if iteration.report.read_request() == request:
+        return report
+    if not completed(ws.backend, report.path):
+        iteration.report.forget_evaluation()
     report.save_env_spec(describe_environment(ws, session.env_id))
     if (intent := record.read_criteria()) is not None:
         report.save_criteria(intent)
     iteration.report.save_request(request)
-    run_to_end(ws.backend, "evaluate", report.path)
-    take_over(report.path, iteration.path)
+    return report
