@@ -28,7 +28,8 @@ def trained(seed, **config):
 
 
 for seed in SEEDS:
-    mirrored, plain = trained(seed, mirror=True), trained(seed)
+    mirrored = trained(seed, mirror=True)
+    plain = trained(seed)
     for name, session in (("mirrored", mirrored), ("plain", plain)):
         verdict = session.judgment
         print(
@@ -36,12 +37,4 @@ for seed in SEEDS:
             f"score {verdict.intent_score:.2f}",
             flush=True,
         )
-    assert mirrored.judgment.n_rollouts == plain.judgment.n_rollouts
-
-# What is not symmetric is refused before anything is trained: a Humanoid's knees are not alike.
-try:
-    p2p.run(
-        "walk forward", env="Humanoid-v5", runs_dir=RUNS_DIR, config={"mirror": True, "total_timesteps": 10_000}
-    ).wait()
-except p2p.P2PError as refused:
-    print(refused)
+assert mirrored.judgment.n_rollouts == plain.judgment.n_rollouts

@@ -19,6 +19,8 @@ MAX_POINTS = 50
 ROUNDED = ("steps_per_second", "eta_s", "episode_return", "success_rate")
 """Numbers of a run that are shown with few digits."""
 TERM = "reward_term_"
+CURRICULUM = "curriculum_"
+"""Of the columns that say where the curriculum of a training is."""
 DYNAMICS = ("approx_kl", "clip_fraction", "explained_variance", "entropy", "policy_std", "value_loss")
 
 
@@ -124,4 +126,5 @@ def _series(
         names = sorted({key for row in training for key in row if key.startswith(TERM)})
         yield from ((name.removeprefix(TERM), name, training) for name in names)
     elif kind is MetricsKind.DYNAMICS:
-        yield from ((name, name, training) for name in DYNAMICS)
+        changing = sorted({key for row in training for key in row if key.startswith(CURRICULUM)})
+        yield from ((name, name, training) for name in (*DYNAMICS, *changing))
