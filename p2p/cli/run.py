@@ -39,7 +39,7 @@ from p2p.cli.options import (
 )
 from p2p.cli.output import Output
 from p2p.cli.preview import preview_text, summary
-from p2p.cli.session_details import report_returns
+from p2p.cli.session_details import advice, report_returns
 from p2p.cli.session_options import (
     USUAL,
     Configs,
@@ -329,7 +329,7 @@ def finish(
         raise
     if view.status is SessionStatus.INVALID_CODE and view.session.author == "given":
         raise InvalidReward(f"{view.error or 'The reward cannot be trained.'}\nNothing was trained.")
-    output.result(view, *ending(view, ws.runs.path, report_returns(ws, view)))
+    output.result(view, *ending(view, ws.runs.path, report_returns(ws, view), advice(ws, view)))
     raise typer.Exit(exit_code(ws, view))
 
 

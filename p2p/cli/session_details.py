@@ -8,8 +8,10 @@ from rich.text import Text
 from p2p.cli.candidates import candidate_findings, candidate_table
 from p2p.cli.live import hints, threshold, title
 from p2p.cli.tables import table
-from p2p.cli.verdict import changed_settings, changes, ending, judged, returns, runs
+from p2p.cli.verdict import changed_settings, changes, ending, judged, next_changes, returns, runs
+from p2p.contracts.advice import Advice
 from p2p.contracts.session import SessionView
+from p2p.service.progress.advising import advice_on
 from p2p.service.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -26,7 +28,11 @@ def whole_session(ws: Workspace, view: SessionView) -> list[RenderableType]:
 
         tried = [view_iteration(ws, view.session.session_id, n + 1) for n in range(view.iteration)]
         choices = [part for one in tried for part in candidate_table(one)]
-    return [*session_details(view), *choices, *ending(view, ws.settings.runs_dir, report_returns(ws, view))]
+    return [
+        *session_details(view),
+        *choices,
+        *ending(view, ws.settings.runs_dir, report_returns(ws, view), advice(ws, view)),
+    ]
 
 
 def report_returns(ws: Workspace, view: SessionView) -> tuple[float, ...]:
@@ -36,6 +42,13 @@ def report_returns(ws: Workspace, view: SessionView) -> tuple[float, ...]:
     from p2p.service.progress.details import view_iteration  # noqa: PLC0415  with all contracts, seldom needed
 
     return view_iteration(ws, view.session.session_id, view.best_iteration).report_returns
+
+
+def advice(ws: Workspace, view: SessionView) -> tuple[Advice, ...]:
+    """What to do next about the best iteration; nothing where it passed, or there is none."""
+    if view.best_iteration is None or view.judgment is None or view.judgment.passed:
+        return ()
+    return advice_on(ws.record(view.session.session_id), view.best_iteration)
 
 
 def session_details(view: SessionView) -> list[RenderableType]:
@@ -111,6 +124,7 @@ def iteration_details(view: "IterationView") -> list[RenderableType]:
         parts.append(returns(view.report_returns))
     if view.judgment is not None:
         parts += judged(view.judgment, view.iteration)
+        parts += [] if view.judgment.passed else next_changes(view.advice)
     if view.revision is not None:
         parts.append(Text(f"then changed, from iteration {view.revision.based_on}: {view.revision.diagnosis}"))
         parts += [Text(f"  {c.kind} {c.name}: {c.old} → {c.new} ({c.reason})") for c in view.revision.changes]

@@ -13,6 +13,7 @@ from p2p.cli.live import heading, last_line, title
 from p2p.cli.remedies import in_commands
 from p2p.cli.standing import standing
 from p2p.cli.tables import table
+from p2p.contracts.advice import Advice
 from p2p.contracts.intent import needed, number, score_in_words
 from p2p.contracts.job import JobState, in_words
 from p2p.contracts.judgment import CriterionScore, Judgment, Verdict
@@ -46,7 +47,9 @@ NEXT_STEPS = {
 """Step of a session -> what its caller is to do."""
 
 
-def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = ()) -> list[RenderableType]:
+def ending(
+    view: SessionView, runs_dir: Path, report_returns: Sequence[float] = (), advice: Sequence[Advice] = ()
+) -> list[RenderableType]:
     """All one wants to know about a session that has ended, or the little there is of one that has not."""
     words, style = standing(view.status, view.by_caller)
     who = f" to {NEXT_STEPS.get(view.step, 'go on')}" if view.by_caller else ""
@@ -67,7 +70,7 @@ def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = 
         parts.append(Text(view.error, style="red"))
     if view.judgment is not None and view.criteria:
         parts += judged(view.judgment, view.best_iteration)
-    parts += [Text(f"next: {advice.words}") for advice in view.advice]
+    parts += next_changes(advice)
     parts += [Text(words) for words in policy_cost(view)]
     if not view.session.prompt and view.runs:
         parts.append(runs(view.runs))
@@ -80,6 +83,11 @@ def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = 
     if view.film is not None:
         parts.append(film(view.film))
     return parts
+
+
+def next_changes(advice: Sequence[Advice]) -> list[RenderableType]:
+    """What the course of the trainings says to do next."""
+    return [Text(f"next: {one.words}") for one in advice]
 
 
 def policy_cost(view: SessionView) -> list[str]:

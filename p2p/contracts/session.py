@@ -5,7 +5,6 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p2p.contracts.advice import Advice
 from p2p.contracts.base import Contract, FileName
 from p2p.contracts.extension import Extension
 from p2p.contracts.intent import Criterion
@@ -362,8 +361,6 @@ class SessionView(Contract):
     best_iteration: int | None
     judgment: Judgment | None
     """Of the best iteration so far."""
-    advice: tuple[Advice, ...] = ()
-    """What the best iteration's trainings say to do next; empty where it passed, or has no verdict."""
     history: tuple[IterationData, ...]
     artefacts: Artefacts
     film: FilmProgress | None = None

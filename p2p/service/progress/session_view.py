@@ -16,7 +16,6 @@ from p2p.service.jobs.processes import process_of
 from p2p.service.jobs.time_left import judging_time, training_time_left
 from p2p.service.jobs.waiting import shared_wait, waiting_of
 from p2p.service.jobs.worker_jobs import failure_message, last_line
-from p2p.service.progress.advising import advice_on
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.workspace import Workspace
 from p2p.store.background import BackgroundDirectory, BackgroundRecord
@@ -82,7 +81,6 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
         criteria=intent.criteria if intent is not None else (),
         best_iteration=best,
         judgment=judgments.get(best) if best is not None else None,
-        advice=advice_on(record, best) if best is not None and not judgments[best].passed else (),
         history=history.iterations if history is not None else (),
         artefacts=_artefacts(record, best, judgments),
         film=film,
