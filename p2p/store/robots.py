@@ -3,11 +3,17 @@
 from pathlib import Path
 
 MODEL_FILES = (".xml", ".mjcf", ".urdf")
+ARCHIVES = (".mjz", ".zip", ".tar", ".gz", ".tgz", ".xz", ".bz2", ".7z")
 
 
 def is_model_file(text: str) -> bool:
     """Whether a text names a model file, by its ending."""
     return text.lower().endswith(MODEL_FILES)
+
+
+def is_archive(text: str) -> bool:
+    """Whether a text names an archive, by its ending: none is opened."""
+    return text.lower().endswith(ARCHIVES)
 
 
 def folder_of(path: Path) -> Path:

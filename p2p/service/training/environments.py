@@ -17,7 +17,7 @@ from p2p.service.training.plan import parse_config
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
-from p2p.store.robots import is_model_file
+from p2p.store.robots import is_archive, is_model_file
 from p2p.store.trusted_modules import trust
 from p2p.training.presets import preset
 
@@ -48,6 +48,11 @@ def find_environment(ws: Workspace, name: str) -> EnvSpec:
         UnknownName: as `describe_environment`.
         InvalidInput: the model file is missing, broken or not taken, or its robot falls through the floor.
     """
+    if is_archive(name):
+        raise InvalidInput(
+            f"{name[:200]} is an archive, which p2p does not open: unpack it, and name the model file in it "
+            "(.xml, .mjcf or .urdf)."
+        )
     if is_model_file(name):
         return _add_robot(ws, Path(name).expanduser().resolve())
     if _MODULE_ID.fullmatch(name) and len(name) <= 100:

@@ -10,7 +10,7 @@ from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.robot import NamedRobot
 from p2p.service.training.environments import find_environment, is_environment_id
 from p2p.service.workspace import Workspace
-from p2p.store.robots import is_model_file, overrides_file
+from p2p.store.robots import is_archive, is_model_file, overrides_file
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}", re.ASCII)
 
@@ -26,7 +26,7 @@ def add_robot(ws: Workspace, name: str, file: str) -> EnvSpec:
             f"{name[:60]!r} cannot be a robot's name: expected lower-case letters, digits, '_' and '-', at most 40, "
             "and not the form of an environment's id."
         )
-    if not is_model_file(file):
+    if not is_model_file(file) and not is_archive(file):
         raise InvalidInput(f"{file} is no model file: expected MJCF (.xml, .mjcf) or URDF (.urdf).")
     path = Path(file).expanduser().resolve()
     spec = find_environment(ws, str(path))

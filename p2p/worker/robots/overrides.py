@@ -34,8 +34,10 @@ def read_overrides(path: Path) -> RobotOverrides | None:
         return RobotOverrides.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{file.name} is no TOML: {error}.") from error
+    except RecursionError as error:
+        raise InvalidInput(f"{file.name} is nested too deeply: expected keys with values, and one table.") from error
     except ValidationError as error:
-        first = error.errors()[0]
+        first = max(error.errors(), key=lambda one: len(one["loc"]))  # of a choice of types the one that came closest
         key = str(first["loc"][0]) if first["loc"] else ""
         if first["type"] == "extra_forbidden":
             raise UnknownName(f"key of {file.name}", key, RobotOverrides.model_fields) from error
