@@ -88,7 +88,7 @@ TEXTURES = {
     "a picture that unpacks to gigabytes": '<texture name="t" type="2d" file="bomb.png"/>',
     "a picture that is not there": '<texture name="t" type="2d" file="gone.png"/>',
     "a picture of somebody else": '<texture name="t" type="2d" file="../secret.png"/>',
-    "one that MuJoCo would paint for hours": '<texture name="t" type="2d" builtin="checker" width="90000" height="90000"/>',
+    "one that takes hours to paint": '<texture name="t" builtin="checker" width="90000" height="90000"/>',
     "a cube of six": '<texture name="t" type="cube" fileright="bomb.png" fileleft="bomb.png"/>',
 }
 
