@@ -25,10 +25,12 @@ class Server:
     Args:
         runs_dir: Where its sessions are.
         port: 0 takes any free one.
+        options: Further ones of the command.
     """
 
-    def __init__(self, runs_dir: Path, port: int = 0) -> None:
-        command = [sys.executable, "-m", "p2p.web", "--port", str(port), "--json", "--runs-dir", str(runs_dir)]
+    def __init__(self, runs_dir: Path, port: int = 0, *options: str) -> None:
+        where = ("--port", str(port), "--json", "--runs-dir", str(runs_dir))
+        command = [sys.executable, "-m", "p2p.web", *where, *options]
         environment = {**os.environ, "P2P_WEB_TOKEN": TOKEN}
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         assert self._process.stdout is not None

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from browsing import Filming, Site
 from filmed import READ_PICTURE, Filmed
+from test_server import Server
 
 ROBOTS = ("HalfCheetah-v5", "Hopper-v5", "Humanoid-v5")
 """Every row is a picture, every fifth, every third."""
@@ -191,6 +192,40 @@ def test_an_address_is_a_moment(site: Callable[[Path], Site], filming: Filming) 
     page.wait_for_function("() => new URL(location.href).searchParams.get('row') === '58'")
     both = ready(here.open(f"/e2e/{filmed.session_id}/compare?a=1&b=2&row=30&label=p10"))
     assert pictures(both) == [30, 30]
+
+
+LIFT_OFF = """() => {
+  const airborne = document.querySelector("[data-feature-chart]").p2pChart.chart.data[1];
+  return airborne.findIndex((value, row) => row > 0 && value === 1 && airborne[row - 1] === 0);
+}"""
+
+
+def test_a_link_to_a_moment_leads_readers_there_who_can_change_nothing(
+    site: Callable[[Path], Site], filming: Filming, browser: Any
+) -> None:
+    filmed = filming("HalfCheetah-v5")
+    page = ready(site(filmed.runs_dir).open(workbench(filmed, "?label=median&with=p90&feature=airborne")))
+    page.locator("h1").click()
+    lift_off = page.evaluate(LIFT_OFF)
+    assert lift_off > 0
+    page.locator("[data-seek]").fill(str(lift_off))
+    page.wait_for_function(f"() => new URL(location.href).searchParams.get('row') === '{lift_off}'")
+    link = page.locator("[data-link]").get_attribute("href")
+    shared = Server(filmed.runs_dir, 0, "--share")
+    context = browser.new_context(locale="en-US")
+    try:
+        root, _, token = shared.told["readers"].partition("/?token=")
+        reader = context.new_page()
+        reader.goto(f"{root}/e2e/{filmed.session_id}/iterations/1{link}&token={token}")
+        ready(reader)
+        assert "token" not in reader.url
+        assert reader.evaluate(SHOWN)["clock"] == lift_off
+        assert pictures(reader) == [lift_off, lift_off]
+        assert reader.locator("#main form[method=post]").count() == 0
+    finally:
+        context.close()
+        shared.stop()
+        shared.kill()
 
 
 STACK = """() => {
