@@ -82,6 +82,22 @@ def test_a_robot_of_a_batch_moves_as_one_whose_model_was_changed_by_hand(pony: E
     assert len(np.unique(env.draws[:, 0])) == 3
 
 
+@pytest.mark.parametrize(
+    ("fields", "moved"),
+    [
+        ({"friction": (0.2, 0.3)}, True),
+        ({"payload": (0.1, 0.2)}, True),
+        ({"motor_strength": (0.5, 0.6)}, True),
+        ({"slope": (0.1, 0.2)}, True),
+        ({"friction": (1.0, 1.0)}, False),
+    ],
+)
+def test_each_range_alone_moves_the_robot_otherwise(pony: EnvSpec, fields: dict[str, object], moved: bool) -> None:
+    config = TrainConfig.model_validate({"observation": "robot", "episode_s": 0.6, "randomisation": fields})
+    drawn, nominal = (run_episodes(config, pony, policy(pony), [4], randomise=one)[0] for one in (True, False))
+    assert np.array_equal(drawn.arrays["qpos"], nominal.arrays["qpos"]) != moved
+
+
 def test_a_randomised_episode_is_its_seeds_alone(pony: EnvSpec) -> None:
     many = run_episodes(USUAL, pony, policy(pony), [3, 4, 5], randomise=True)
     (one,) = run_episodes(USUAL, pony, policy(pony), [4], randomise=True)

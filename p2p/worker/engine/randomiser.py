@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.randomisation import Randomisation
+from p2p.contracts.randomisation import SAME, Randomisation
 from p2p.worker.engine.library import NativeBatch
 from p2p.worker.saved_state import State, fill, generator_state, joined, part, restore_generator
 
@@ -15,10 +15,9 @@ _STREAM = 0x5A17
 """Keeps the draws apart from those of the episode's start, which has the same seed."""
 _OF_ALL = 6
 """Draws of the whole robot, before those of its actuators."""
-_CHANGED = (
-    *("geom_friction", "pair_friction", "body_mass", "body_inertia"),
-    *("actuator_gainprm", "actuator_biasprm", "actuator_forcerange", "jnt_actfrcrange"),
-)
+_FRICTION = ("geom_friction", "pair_friction")
+_MASS = ("body_mass", "body_inertia")
+_MOTORS = ("actuator_gainprm", "actuator_biasprm", "actuator_forcerange", "jnt_actfrcrange")
 
 
 class Randomiser:
@@ -40,7 +39,13 @@ class Randomiser:
         self._torso = torso
         self._batch = batch
         n, nu = batch.n, model.nu
-        self._fields = {name: batch.expand(name) for name in _CHANGED if getattr(model, name).size}
+        # each field that a simulation has of its own is copied at every step: only those that are drawn
+        changed: tuple[str, ...] = _FRICTION if randomisation.friction != SAME else ()
+        self._masses_differ = randomisation.mass != SAME or randomisation.payload[1] > 0.0
+        changed += _MASS if self._masses_differ else ()
+        motors_differ = bool(model.nu) and (randomisation.gains, randomisation.motor_strength) != (SAME, SAME)
+        changed += _MOTORS if motors_differ else ()
+        self._fields = {name: batch.expand(name) for name in changed if getattr(model, name).size}
         self._gravity = batch.expand("opt.gravity") if randomisation.slope[1] else None
         self.down: Floats | None = np.tile([0.0, 0.0, -1.0], (n, 1)) if randomisation.slope[1] else None
         """Direction of gravity of each robot, live, shape (n, 3); None where the ground is level."""
@@ -117,14 +122,15 @@ class Randomiser:
             for name, sliding in (("geom_friction", [0]), ("pair_friction", [0, 1])):
                 if name in values:
                     values[name].reshape(-1, getattr(model, name).shape[1])[:, sliding] *= friction
-            masses, inertias = values["body_mass"], values["body_inertia"].reshape(-1, 3)
-            added = payload * masses[self._robot].sum()
-            if masses[self._torso]:
-                inertias[self._torso] *= 1.0 + added / masses[self._torso]
-            masses[self._torso] += added
-            masses *= mass
-            inertias *= mass
-            if nu:
+            if self._masses_differ:
+                masses, inertias = values["body_mass"], values["body_inertia"].reshape(-1, 3)
+                added = payload * masses[self._robot].sum()
+                if masses[self._torso]:
+                    inertias[self._torso] *= 1.0 + added / masses[self._torso]
+                masses[self._torso] += added
+                masses *= mass
+                inertias *= mass
+            if "actuator_gainprm" in values:
                 servo = model.actuator_biasprm[:, 1] != 0.0
                 gain = values["actuator_gainprm"].reshape(nu, -1)
                 bias = values["actuator_biasprm"].reshape(nu, -1)
@@ -137,4 +143,5 @@ class Randomiser:
                 limits[self._joints] *= strength[self._at_joint][:, None]
             for name, value in values.items():
                 self._fields[name][i] = value
-        self._batch.set_constants(np.sort(np.array(ids, dtype=np.int32)))
+        if self._masses_differ:
+            self._batch.set_constants(np.sort(np.array(ids, dtype=np.int32)))
