@@ -16,7 +16,7 @@ function open() {
   };
   source.onerror = () => {
     live = false;
-    tell({ live });
+    tell({ live, refused: source.readyState === EventSource.CLOSED }); // there is a server, and it does not know us
     if (source.readyState === EventSource.CLOSED) setTimeout(open, 2000);
   };
   source.addEventListener("changes", (event) => {

@@ -5,6 +5,7 @@ import { listen } from "./notices.js";
 const least = 250; // between two requests [ms]
 let lastFresh = Date.now();
 let connected = true;
+let refused = false;
 let asked = null;
 let again = false;
 
@@ -61,6 +62,7 @@ function concerns(notice, topics) {
 function showAge() {
   const bar = document.querySelector("#stale");
   bar.hidden = connected || Date.now() - lastFresh < 5000;
+  bar.querySelector("[data-refused]").hidden = !refused;
   bar.querySelector("[data-age]").textContent = `${Math.round((Date.now() - lastFresh) / 1000)} s`;
 }
 
@@ -73,6 +75,7 @@ export function goLive() {
     if (message.live !== undefined) {
       if (message.live && !connected) refresh();
       connected = message.live;
+      refused = message.refused ?? false;
       return showAge();
     }
     let changed = false;

@@ -7,7 +7,7 @@ function ownStream(hear) {
     let later = false;
     source = new EventSource("/api/stream");
     source.onopen = () => hear({ live: true });
-    source.onerror = () => hear({ live: false });
+    source.onerror = () => hear({ live: false, refused: source.readyState === EventSource.CLOSED });
     source.addEventListener("changes", (event) => {
       hear({ notices: JSON.parse(event.data), later });
       later = true;
