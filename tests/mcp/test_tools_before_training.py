@@ -46,6 +46,23 @@ async def test_environments_lead_to_a_session(connect: Connect, ws: Workspace, c
         assert "Did you mean 'Hopper-v5'" in await call.error("describe_environment", env_id="Hoper-v5")
 
 
+async def test_a_robot_of_a_file_is_kept_under_a_name_and_given_back(
+    connect: Connect, ws: Workspace, caller: Calls
+) -> None:
+    pony = Path(__file__).parents[2] / "examples" / "pony.xml"
+    async with connect(ws) as client:
+        call = caller(client)
+        facts = await call("describe_environment", env_id=str(pony), name="pony")
+        assert any(choice.startswith("feet: fl_foot") for choice in facts["choices"])
+        listed = await call("list_environments")
+        assert "pony" in [line["env_id"] for line in listed["environments"]]
+        assert (await call("describe_environment", env_id="pony"))["env_id"] == facts["env_id"]
+        await call("describe_environment", env_id="pony", name="-")
+        listed = await call("list_environments")
+        assert "pony" not in [line["env_id"] for line in listed["environments"]]
+        assert "pony" in await call.error("describe_environment", env_id="pony", name="-")
+
+
 async def test_the_setup_is_told(connect: Connect, ws: Workspace, caller: Calls) -> None:
     async with connect(ws) as client:
         setup = await caller(client)("check_setup")

@@ -19,12 +19,12 @@ class Caller:
     def __init__(self, client: Client) -> None:
         self.client = client
 
-    async def __call__(self, name: str, **arguments: Any) -> dict[str, Any]:
+    async def __call__(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """The structure of a result that is no error."""
         content: dict[str, Any] = (await self.result(name, **arguments)).structured_content or {}
         return content
 
-    async def result(self, name: str, **arguments: Any) -> CallToolResult:
+    async def result(self, name: str, /, **arguments: Any) -> CallToolResult:
         result = await self.client.call_tool(name, arguments)
         while result.is_error and STILL_AT_WORK in str(result.content):
             result = await self.client.call_tool(name, arguments)
@@ -37,7 +37,7 @@ class Caller:
         assert len(result.model_dump_json()) <= 1_048_576
         return result
 
-    async def error(self, name: str, **arguments: Any) -> str:
+    async def error(self, name: str, /, **arguments: Any) -> str:
         """The words of a result that is an error."""
         result = await self.client.call_tool(name, arguments)
         assert result.is_error, result.structured_content

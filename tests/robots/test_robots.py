@@ -185,12 +185,13 @@ def test_a_hull_collides_as_its_mesh_did(tmp_path: Path) -> None:
     assert found[0] == pytest.approx(np.unique(found[1], axis=0), abs=2e-5)
 
 
-def test_a_urdf_with_a_package_of_meshes_gets_servos(tmp_path: Path) -> None:
+@pytest.mark.parametrize("package", ["arm", "many-robots/robots/arm"])
+def test_a_urdf_with_a_package_of_meshes_gets_servos(package: str, tmp_path: Path) -> None:
     (tmp_path / "arm" / "urdf").mkdir(parents=True)
     (tmp_path / "arm" / "meshes").mkdir()
     cube(tmp_path / "arm" / "meshes" / "upper.stl", 0.05)
     file = tmp_path / "arm" / "urdf" / "arm.urdf"
-    file.write_text(ARM.format(shape='<mesh filename="package://arm/meshes/upper.stl"/>'))
+    file.write_text(ARM.format(shape=f'<mesh filename="package://{package}/meshes/upper.stl"/>'))
     spec = describe_robot("arm", file)
     assert spec.robot is not None
     assert spec.robot.healthy is None
