@@ -19,8 +19,11 @@ SENTENCES = {
     "trot": "trot forward at 0.8 m/s",
     "pace": "pace forward at 0.8 m/s",
     "bound": "bound forward",
-    "walk": "walk forward",
+    "amble": "amble forward",
 }
+WALKS = ("trot", "walk of four beats", "walk with two legs at a time")
+"""Of these a walk takes any order of the feet."""
+IMITATIONS = ("slide", "pogo", "dragged", "turn away", "gliding", "wide curve", "then stand", "all feet at once")
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +77,16 @@ def test_criteria_pass_what_does_it_and_nothing_else(pony: EnvSpec, clips: list[
 def test_only_four_legged_robots_from_model_files_are_drawn() -> None:
     with pytest.raises(ValueError, match="no four-legged robot"):
         GaitArtist(load("Ant-v5"))
+
+
+def test_a_walk_in_any_order_keeps_its_heading_and_neither_bounces_nor_slides(
+    pony: EnvSpec, clips: list[GaitClip]
+) -> None:
+    intent = BuiltinAuthor().elicit("walk forward", pony)
+    stage = player(pony, {name for one in intent.criteria if one.predicate for name in one.predicate.names()})
+    for clip in clips:
+        true, imitated = clip.kind.name in WALKS, any(words in clip.kind.name for words in IMITATIONS)
+        if true or imitated:
+            features = stage.measured(clip.qpos, clip.qvel, clip.actions).features
+            missed = [one.key for one in measure(intent, features, pony.dt) if not one.met]
+            assert bool(missed) == imitated, (clip.kind.name, missed)

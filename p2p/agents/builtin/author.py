@@ -184,7 +184,7 @@ def _assumed(skills: Sequence[Skill], body: RobotFacts) -> Iterator[str]:
         if skill.name == "move" and not {skill.params.pace, skill.params.speed, skill.params.speed_range} - {None}:
             yield f"No speed is given: as fast as to {skill.params.gait or 'move'} is for this robot."
         gait = skill.params.gait or ""
-        if gait in FOUR_LEG_GAITS and gait != "walk" and gait_of(body, gait) is None:
+        if gait in FOUR_LEG_GAITS and gait != "amble" and gait_of(body, gait) is None:
             yield (
                 f"The order in which the feet come down is not judged on {body.noun}, which has no four legs: a {gait} "
                 "is judged by its speed and by the use of every leg."

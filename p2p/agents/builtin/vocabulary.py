@@ -60,7 +60,8 @@ class Mark:
 
 
 _VERBS: tuple[tuple[Mark, str], ...] = (
-    (Mark(Kind.GAIT, "walk"), "walk / stroll / march / stride / step / saunter / amble"),
+    (Mark(Kind.GAIT, "walk"), "walk / stroll / march / stride / step / saunter"),
+    (Mark(Kind.GAIT, "amble"), "amble / walk in a lateral sequence / walk in lateral sequence"),
     (Mark(Kind.GAIT, "run"), "run / sprint / dash / race / rush"),
     (Mark(Kind.GAIT, "trot"), "jog / trot"),
     (Mark(Kind.GAIT, "gallop"), "gallop / canter"),

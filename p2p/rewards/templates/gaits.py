@@ -56,7 +56,7 @@ FL, FR, RL, RR = range(4)
 BOUNCE = 0.15
 """Most that the torso of a walking robot goes up and down, in standing heights: that of a pogo stick has 0.5."""
 FOUR_LEG_GAITS: dict[str, FourLegGait] = {
-    "walk": FourLegGait(
+    "amble": FourLegGait(
         (0.25, 0.75, 0.0, 0.5), 0.7, 4.0, {(FL, FR): _IN_TURN, (RL, RR): _IN_TURN, (FL, RL): _BETWEEN}, (0.5, 0.9),
         "one foot after the other, four beats to a stride", BOUNCE,
     ),
@@ -81,13 +81,8 @@ FOUR_LEG_GAITS: dict[str, FourLegGait] = {
 
 
 def gait_of(body: RobotFacts, gait: str) -> FourLegGait | None:
-    """How a gait goes on this body's legs; None where the order of its feet is not judged.
-
-    A walk of the robots that come with p2p is judged as it always was, so that their results compare.
-    """
-    if body.four_feet is None or (gait == "walk" and not body.described):
-        return None
-    return FOUR_LEG_GAITS.get(gait)
+    """How a gait goes on this body's legs; None where the order of its feet is not judged, as of a walk or a run."""
+    return None if body.four_feet is None else FOUR_LEG_GAITS.get(gait)
 
 
 def stride_s(how: FourLegGait, body: RobotFacts, speed: float) -> float:

@@ -14,7 +14,16 @@ from p2p.rewards.templates.gaits import (
     stride_s,
     terms_of_gait,
 )
-from p2p.rewards.templates.move_guards import AXIS, SIGN, STEPPING_GAITS, guards, keeps_moving, uses_its_legs
+from p2p.rewards.templates.move_guards import (
+    AXIS,
+    SIGN,
+    STEPPING_GAITS,
+    bounces_by,
+    guards,
+    keeps_moving,
+    slides_by,
+    uses_its_legs,
+)
 from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, HeightLevel, Manner, Pace, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, refuse, trunk
@@ -23,6 +32,8 @@ from p2p.rewards.templates.top_speeds import beyond, fastest
 _PACE_OF_GAIT = {"run": Pace.FAST, "gallop": Pace.FAST}
 _LIKE = {"trot": "run"}
 """Gaits that need what another one needs."""
+_ELSE = {"bound": "gallop", "amble": "walk"}
+"""Gaits of four legs -> what they mean on others."""
 _FOUR_LEGS_ALONE = frozenset({"pace"})
 """Gaits that are nothing on other than four legs."""
 GAIT_STEPS = 900_000
@@ -72,8 +83,8 @@ class Move(Template):
     def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Speed along the direction, on its feet, at little effort."""
         direction = params.direction or Direction.FORWARD
-        if params.gait == "bound" and body.four_feet is None:
-            params = replace(params, gait="gallop")
+        if body.four_feet is None and params.gait in _ELSE:
+            params = replace(params, gait=_ELSE[params.gait])
         _check(params, body, direction)
         pacing = _pacing(params, body, direction)
         gait = params.gait or "move"
@@ -179,7 +190,7 @@ def _pacing(params: Params, body: RobotFacts, direction: Direction) -> Pacing:
             top=inf,
             scale=found.scale if found.aim is None else found.judged.low,
         )
-    if params.pace is None and gait in ("move", "hop", "swim", "trot", "pace", "bound"):
+    if params.pace is None and gait in ("move", "hop", "swim", "trot", "pace", "bound", "amble"):
         return Pacing(Band(found.judged.low), found.aim, found.margin, found.top, found.scale)
     return found
 
@@ -215,13 +226,17 @@ def _terms(
     found += trunk(body)
     if how is not None:
         found += terms_of_gait(how, body)
-        if how.bounce is not None:
-            penalty = 'np.clip(info["velocity_z"] ** 2, 0.0, 1.0)'
-            found.append(Term("bounce", 1.0, penalty, r"\dot z^2", "penalty for going up and down", sign=-1))
     elif gait in STEPPING_GAITS and body.has("foot_idle_time"):  # every leg takes part
         penalty = 'np.clip(info["foot_idle_time"] - 0.5, 0.0, 1.5)'
         latex = r"\mathrm{clip}(t_f - 0.5, 0, 1.5)"
         found.append(Term("idle_leg", 0.2, penalty, latex, "penalty for a leg that rests", sign=-1))
+    if bounces_by(body, gait) is not None:
+        penalty = 'np.clip(info["velocity_z"] ** 2, 0.0, 1.0)'
+        found.append(Term("bounce", 1.0, penalty, r"\dot z^2", "penalty for going up and down", sign=-1))
+    if how is None and slides_by(body, gait) and body.feet:
+        slipping = " + ".join(f'np.clip(info["slip:{foot}"], 0.0, 2.0)' for foot in body.feet_names)
+        penalty = f"({slipping}) / {number(body.feet)}"
+        found.append(Term("slip", 0.3, penalty, r"\overline{v_f}", "penalty for feet that slide", sign=-1))
     return found
 
 

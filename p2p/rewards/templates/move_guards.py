@@ -23,7 +23,7 @@ STRAYS = 0.5
 STEADY = 0.4
 """Least share of the mean velocity, and of the time in the air of a hop, in each of the last five sixths of an episode;
 trained gaits have 0.5 (a cheetah's run) to 0.9."""
-STEPPING_GAITS = frozenset({"walk", "run", "trot", "pace", "bound", "gallop", "crawl"})
+STEPPING_GAITS = frozenset({"walk", "run", "amble", "trot", "pace", "bound", "gallop", "crawl"})
 """Gaits in which every leg takes part. A hop may be on one leg, and who is only to move may glide."""
 IDLE_S = 2.0
 """Longest time for which a leg of a gait may rest [s]; the legs of trained gaits rest for 0.4 to 2.8 s."""
@@ -127,14 +127,27 @@ def guards(
         found.append(keeps_the_order(gait, how, body))
     if gait in ("hop", "gallop"):
         found += [_LEAVES_THE_GROUND, _KEEPS_HOPPING]
-    bounce = how.bounce if how is not None else BOUNCE if gait == "walk" else None
-    if bounce is not None and body.described and body.has("height", "airborne"):
+    bounce = bounces_by(body, gait)
+    if bounce is not None:
         found.append(does_not_bounce(bounce, body))
-    if body.described and body.feet and gait in STEPPING_GAITS:
+    if slides_by(body, gait):
         found.append(does_not_slide())
     if band is not None:
         found.append(keeps_height(band))
     return found
+
+
+def bounces_by(body: RobotFacts, gait: str) -> float | None:
+    """Most that the torso may go up and down [standing heights]; None where that is not judged."""
+    how = gait_of(body, gait)
+    if not body.described or not body.has("height", "airborne"):
+        return None
+    return how.bounce if how is not None else BOUNCE if gait == "walk" else None
+
+
+def slides_by(body: RobotFacts, gait: str) -> bool:
+    """Whether it is judged that feet do not slide while they are down."""
+    return body.described and body.feet > 0 and gait in STEPPING_GAITS
 
 
 def strays_by(body: RobotFacts, direction: Direction, pacing: Pacing) -> float | None:

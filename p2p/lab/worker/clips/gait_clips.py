@@ -68,7 +68,7 @@ class Kind:
     name: str
     gait: DrawnGait
     does: frozenset[str] = field(default_factory=frozenset)
-    """Of "walk", and of "trot", "pace" and "bound" at 0.8 m/s, those that it is."""
+    """Of "amble", and of "trot", "pace" and "bound" at 0.8 m/s, those that it is."""
     unclear: frozenset[str] = field(default_factory=frozenset)
     """Those for which people may differ."""
     held_out: bool = False
@@ -80,8 +80,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("trot", _TROT, frozenset({"trot"})),
     Kind("trot with longer contact", replace(_TROT, duty=0.68), frozenset({"trot"})),
     Kind("running trot", replace(_TROT, duty=0.42), frozenset({"trot"})),
-    Kind("walk of four beats", _WALK, frozenset({"walk"})),
-    Kind("walk in the other order", replace(_WALK, phases=(0.75, 0.25, 0.0, 0.5)), frozenset({"walk"})),
+    Kind("walk of four beats", _WALK, frozenset({"amble"})),
+    Kind("walk in the other order", replace(_WALK, phases=(0.75, 0.25, 0.0, 0.5)), frozenset({"amble"})),
     Kind("pace", DrawnGait(PACE), frozenset({"pace"})),
     Kind("bound", DrawnGait(BOUND, duty=0.45), frozenset({"bound"})),
     Kind("all feet at once", DrawnGait(PRONK, duty=0.5, bounce=0.3)),
@@ -98,8 +98,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("trot with a leg that steps every second stride", replace(_TROT, every_other=(3,)), held_out=True),
     Kind("trot, then pace", replace(_TROT, until_s=2.4, then=PACE), held_out=True),
     Kind("trot, then stand", replace(_TROT, until_s=2.5), held_out=True),
-    Kind("between trot and pace", DrawnGait((0.0, 0.5, 0.25, 0.75)), unclear=frozenset({"walk"}), held_out=True),
-    Kind("trot with a late diagonal", DrawnGait((0.0, 0.5, 0.75, 0.25)), unclear=frozenset({"walk"}), held_out=True),
+    Kind("between trot and pace", DrawnGait((0.0, 0.5, 0.25, 0.75)), unclear=frozenset({"amble"}), held_out=True),
+    Kind("trot with a late diagonal", DrawnGait((0.0, 0.5, 0.75, 0.25)), unclear=frozenset({"amble"}), held_out=True),
     Kind("canter", DrawnGait((0.35, 0.7, 0.0, 0.35), duty=0.45), held_out=True),
     Kind("trot in a wide curve", replace(_TROT, turn=0.9), held_out=True),
     Kind("quick short trot", replace(_TROT, period_s=0.36, lift=0.04), frozenset({"trot"}), held_out=True),
