@@ -1,4 +1,4 @@
-"""A robot that nobody has described: its model file alone, from stance to trained policy. A minute.
+"""A robot that nobody has described: its model file alone, from stance to a policy that trots. Minutes.
 
 python examples/13_your_own_robot.py RUNS_DIR [MODEL.xml or MODEL.urdf]
 """
@@ -11,7 +11,9 @@ import p2p
 runs_dir = sys.argv[1] if len(sys.argv) > 1 else "runs"
 model = sys.argv[2] if len(sys.argv) > 2 else str(Path(__file__).with_name("pony.xml"))
 
-session = p2p.run("walk forward", env=model, runs_dir=runs_dir, n_seeds=1).wait()
+session = p2p.run(
+    "trot forward at 0.8 m/s", env=model, runs_dir=runs_dir, n_seeds=1, seed=1, config={"total_timesteps": 600_000}
+).wait()
 assert session.judgment is not None, session.error
 
 robot = session.environment.robot
