@@ -165,7 +165,7 @@ class Commands(LazyGroup):
         LazyCommand(
             "envs",
             "p2p.cli.catalog:envs",
-            "List the environments, or describe one: observations, actions, features, termination.",
+            "List the environments, or describe one with a picture; keep a robot of your own under a name.",
         ),
         LazyCommand(
             "doctor",

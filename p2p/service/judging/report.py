@@ -26,8 +26,8 @@ VERB = "evaluate"
 def run_report(ws: Workspace, session_id: str, number: int) -> None:
     """Record the report rollouts of the selected checkpoint in a fresh process, once, with their pictures."""
     iteration = ws.record(session_id).iteration(number)
-    report = _prepared(ws, session_id, number)
-    if not completed(ws.backend, report.path):
+    report, is_there = _prepared(ws, session_id, number)
+    if not is_there:
         run_to_end(ws.backend, VERB, report.path)
     take_over(report.path, iteration.path)
 
@@ -35,8 +35,8 @@ def run_report(ws: Workspace, session_id: str, number: int) -> None:
 def begin_report(ws: Workspace, session_id: str, number: int) -> None:
     """Record the report rollouts like `run_report`; return before they are pictured: no measurement needs that."""
     iteration = ws.record(session_id).iteration(number)
-    report = _prepared(ws, session_id, number)
-    if completed(ws.backend, report.path):
+    report, is_there = _prepared(ws, session_id, number)
+    if is_there:
         return
     ws.backend.submit(worker_job(VERB), report.path)
     with cancelled_by_ctrl_c(ws.backend, report.path):
@@ -59,8 +59,11 @@ def finish_report(ws: Workspace, session_id: str, number: int) -> None:
     take_over(iteration.report.path, iteration.path)
 
 
-def _prepared(ws: Workspace, session_id: str, number: int) -> IterationRecord:
-    """Directory of the report job with what it needs; what lies there of another request's rollouts is removed."""
+def _prepared(ws: Workspace, session_id: str, number: int) -> tuple[IterationRecord, bool]:
+    """Directory of the report job with what it needs, and whether it has made what is asked for.
+
+    Rollouts of another request that lie there are removed.
+    """
     record = ws.record(session_id)
     iteration = record.iteration(number)
     session = record.read_session()
@@ -77,11 +80,11 @@ def _prepared(ws: Workspace, session_id: str, number: int) -> IterationRecord:
     )
     report = IterationRecord(iteration.report.path)
     if iteration.report.read_request() == request:
-        return report
+        return report, completed(ws.backend, report.path)
     if not completed(ws.backend, report.path):
         iteration.report.forget_evaluation()
     report.save_env_spec(describe_environment(ws, session.env_id))
     if (intent := record.read_criteria()) is not None:
         report.save_criteria(intent)
     iteration.report.save_request(request)
-    return report
+    return report, False

@@ -31,7 +31,8 @@ def course_of(record: SessionRecord, number: int) -> TrainingCourse | None:
         if criterion.required and criterion.predicate is not None
     }
     unreached = tuple(title for title, share in met.items() if share == 0.0) if evaluations else ()
-    seeds = aggregation.configs[aggregation.best_config_id].per_seed
+    best = aggregation.configs.get(aggregation.best_config_id)
+    seeds = best.per_seed if best is not None else ()
     return TrainingCourse(
         total_timesteps=config.total_timesteps,
         episode_s=config.episode_s,
