@@ -180,7 +180,7 @@ class Floor:
         self._margin = reach[geoms] + reach[floor]
         solid = collides(model, floor, np.array(geoms))
         self._margin[~solid] = -np.inf
-        self._solid = np.flatnonzero(solid)
+        self._solid = np.flatnonzero(solid) if solid.any() else np.arange(len(solid))
 
     def read(self, lowest: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """Lowest point over the floor [m], feet down, feet above where they touch [m], anything down, trunk down.

@@ -80,13 +80,13 @@ def test_the_lowest_point_of_every_shape_is_where_mujoco_measures_it():
         assert found + 0.2 == pytest.approx(apart, abs=1e-4)
 
 
-def test_a_shape_that_cannot_collide_touches_nothing():
+def test_a_shape_that_cannot_collide_touches_nothing_and_is_not_the_lowest():
     ghost = SHAPES.replace('type="sphere"', 'type="sphere" contype="0" conaffinity="0"')
     model = mujoco.MjModel.from_xml_string(ghost)
     heights = np.full((1, 5), 3.0)
     heights[0, 0] = -1.0
     low, feet, _, touching, trunk = Floor(model, 1, ("geom1",), ("geom1", "geom2")).read(heights)
-    assert low[0] == pytest.approx(-0.8)
+    assert low[0] == pytest.approx(3.2)  # of the four others
     assert [feet[0, 0], touching[0], trunk[0]] == [0.0, 0.0, 0.0]
 
 
