@@ -126,7 +126,8 @@ def test_ctrl_c_leaves_the_trainings_running_unless_they_are_to_stop(
     try:
         assert command.returncode == 130
         assert view.alive is not stop
-        assert view.status is (SessionStatus.CANCELLED if stop else SessionStatus.RUNNING)
+        going_on = (SessionStatus.RUNNING, SessionStatus.WAITING)  # its training may not have its cores yet
+        assert view.status in ((SessionStatus.CANCELLED,) if stop else going_on)
         assert all(f"p2p {name} " in rest for name in (("resume",) if stop else ("watch", "stop", "resume")))
     finally:
         stop_session(ws, view.session.session_id)

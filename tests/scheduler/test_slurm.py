@@ -39,7 +39,7 @@ def backend(slurm_cluster: Cluster) -> SlurmBackend:
     return SlurmBackend(slurm_cluster)
 
 
-def until_it_is(backend: SlurmBackend, directory: Path, state: JobState, seconds: float = 60.0) -> JobStatus:
+def until_it_is(backend: SlurmBackend, directory: Path, state: JobState, seconds: float = 120.0) -> JobStatus:
     seen: list[JobStatus] = []
 
     def reached() -> bool:

@@ -33,6 +33,8 @@ BUSY_FACTOR = 60.0
 """Time limits count what the process had of the processor; on the clock a busy machine may take so much longer."""
 GRACE_S = 1.0
 """After the time limit, for telling at which line it was."""
+ENDING_S = 10.0
+"""From the end of its connection to the end of its process, which a loaded machine or much memory delays."""
 LOOK_S = 0.5
 """At most so long is waited at once; a machine that slept meanwhile has waited no longer."""
 KINDS = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
@@ -231,7 +233,7 @@ class HostProcess:
     def _ended(self) -> str:
         """How a process with a closed socket ended."""
         try:
-            code = self._process.wait(GRACE_S)
+            code = self._process.wait(ENDING_S)
         except subprocess.TimeoutExpired:
             return "closed its connection without an answer"
         if code == -signal.SIGKILL:

@@ -67,8 +67,13 @@ def test_from_an_unknown_machine_to_a_verdict(lab: Lab, tmp_path: Path) -> None:
     while (remote_directory := Path(remote["path"])).exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not remote_directory.exists()  # what has come back is not kept there
-    files = [path for place in (lab.root, tmp_path / "runs") for path in place.rglob("*") if path.is_file()]
-    assert not [path for path in files if CANARY.encode() in path.read_bytes()]
+    found = subprocess.run(
+        ["grep", "--recursive", "--files-with-matches", CANARY, lab.root, tmp_path / "runs"],  # its films still change
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not found.stdout
     listed = json.loads(person.types("nodes", "list", "--json").stdout)["nodes"]
     assert [(node["node"]["name"], node["jobs"]) for node in listed] == [("attic", 0)]
     assert "Removed attic" in person.types("nodes", "remove", "attic").stdout

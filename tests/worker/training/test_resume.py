@@ -243,9 +243,9 @@ def test_a_reward_whose_process_was_killed_may_be_gone_on_with(two_runs, class_r
     points.save(training.point(points), training.state())
     collect = Collector.collect
 
-    def without_its_reward(collector):
+    def without_its_reward(collector, done):
         os.kill(again.reward.pid, signal.SIGKILL)
-        return collect(collector)
+        return collect(collector, done)
 
     monkeypatch.setattr(Collector, "collect", without_its_reward)
     again = Run.open(killed)
