@@ -8,6 +8,7 @@ from typing import Any, Literal
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.remedies import Remedy
 from p2p.service.workspace import Workspace
+from p2p.store.iterations import IterationRecord
 from p2p.store.pictures import SheetRecord
 from p2p.store.untrusted_files import is_enclosed, is_readable, read_bytes
 
@@ -66,11 +67,17 @@ def media(ws: Workspace, session_id: str, number: int, kind: MediaKind) -> dict[
     return {path.name: path for path in pictures if is_enclosed(path) and is_readable(path)}
 
 
-def thumbnail(ws: Workspace, session_id: str, number: int) -> Path | None:
+def thumbnail(iteration: IterationRecord) -> Path | None:
     """A moment in the middle of a judged rollout of an iteration; its contact sheet where that is all there is."""
-    sheet = SheetRecord(ws.iteration_begun(session_id, number).path)
+    sheet = SheetRecord(iteration.path)
     candidates = (sheet.frame_path(MIDDLE_FRAME), sheet.sheet_path)
     return next((path for path in candidates if is_enclosed(path) and is_readable(path)), None)
+
+
+def median_video(iteration: IterationRecord) -> Path | None:
+    """Video of the median judged rollout of an iteration."""
+    found = sorted(iteration.report.videos_dir.glob("*median*.mp4"))
+    return next((path for path in found if is_readable(path)), None)
 
 
 def media_file(ws: Workspace, session_id: str, number: int, kind: MediaKind, name: str) -> Path:

@@ -1,7 +1,7 @@
 """Notices of what has another state than before, for all who listen: one thread looks, and only while somebody does.
 
-Sessions at work are looked at every half second, all others every five. A look that took long is followed by a pause of
-four times its length. Nothing is kept for those who are away: who listens again gets the present versions.
+Sessions at work are looked at every half second, all others every second, or for a hundredth of the time where there
+are many. Nothing is kept for those who are away: who listens again gets the present versions.
 """
 
 import logging
@@ -20,10 +20,11 @@ from p2p.store import versions
 
 AT_WORK_S = 0.5
 """Between two looks at what is at work [s]."""
-OTHERS_S = 5.0
+OTHERS_S = 1.0
 """Between two looks at everything [s]."""
 REST = 4
-"""A look that took long is followed by a pause of so many times its length."""
+REST_OF_ALL = 100
+"""A look that took long is followed by a pause of so many times its length; one at everything, by a longer one."""
 HERE = "here"
 """Id of this machine."""
 
@@ -106,7 +107,7 @@ class StateWatcher:
             now = time.monotonic()
             pause = max(self._at_work_s, REST * (now - began))
             if everything:
-                all_due = now + max(self._others_s, REST * (now - began))
+                all_due = now + max(self._others_s, REST_OF_ALL * (now - began))
             self._wake.wait(pause)
             self._wake.clear()
 

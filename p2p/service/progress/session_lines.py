@@ -88,32 +88,22 @@ def session_lines(ws: Workspace, query: SessionQuery | None = None) -> SessionPa
     Raises:
         InvalidInput: its cursor is not one that such a page gave.
     """
-    query = query or SessionQuery()
-    order = query.sort
-    found = [known for known in known_sessions(ws) if known.deleted_at is None and _matches(known, query)]
-    found.sort(key=lambda known: known.place(order), reverse=order is not SessionOrder.OLDEST)
-    rest = found
-    if query.cursor:
-        last = _read_cursor(query.cursor, order)
-        later = operator.gt if order is SessionOrder.OLDEST else operator.lt
-        rest = [known for known in found if later(known.place(order), last)]
-    page = rest[: query.limit]
-    return SessionPage(
-        lines=tuple(known.line for known in page),
-        next=_cursor(order, page[-1].place(order)) if len(rest) > len(page) else None,
-        total=len(found),
-    )
+    return _page_of(_outside_the_trash(ws), query or SessionQuery())
 
 
 def session_filters(ws: Workspace) -> SessionFilters:
     """What the sessions outside the trash can be filtered by."""
-    lines = [known.line for known in known_sessions(ws) if known.deleted_at is None]
-    return SessionFilters(
-        total=len(lines),
-        statuses=dict(Counter(line.status for line in lines)),
-        environments=dict(sorted(Counter(line.env_id for line in lines).items())),
-        tags=dict(sorted(Counter(tag for line in lines for tag in line.tags).items())),
-    )
+    return _filters_of(_outside_the_trash(ws))
+
+
+def lines_and_filters(ws: Workspace, query: SessionQuery) -> tuple[SessionPage, SessionFilters]:
+    """Both, from one look at the directories of all sessions.
+
+    Raises:
+        InvalidInput: as `session_lines`.
+    """
+    sessions = _outside_the_trash(ws)
+    return _page_of(sessions, query), _filters_of(sessions)
 
 
 def iteration_lines(ws: Workspace, session_id: str | None = None, limit: int = 50, cursor: str = "") -> IterationPage:
@@ -132,11 +122,7 @@ def iteration_lines(ws: Workspace, session_id: str | None = None, limit: int = 5
         raise InvalidInput(f"limit lies in 1 … {MAX_LINES}, got {limit}.")
     if session_id is not None:
         ws.record(session_id)
-    sessions = [
-        known
-        for known in known_sessions(ws)
-        if known.deleted_at is None and session_id in (None, known.line.session_id)
-    ]
+    sessions = [known for known in _outside_the_trash(ws) if session_id in (None, known.line.session_id)]
     sessions.sort(key=lambda known: known.place(SessionOrder.NEWEST), reverse=True)
     last = _read_cursor(cursor, ITERATIONS) if cursor else None
     begun = (known for known in sessions if last is None or known.place(SessionOrder.NEWEST) <= last[:2])
@@ -159,6 +145,37 @@ def known_sessions(ws: Workspace, session_ids: Collection[str] | None = None) ->
         session_ids: Only those that are known of these, for which no directory is listed; None for all.
     """
     return _memory(ws.settings.runs_dir).renewed(ws, session_ids)
+
+
+def _outside_the_trash(ws: Workspace) -> list[KnownSession]:
+    return [known for known in known_sessions(ws) if known.deleted_at is None]
+
+
+def _page_of(sessions: Sequence[KnownSession], query: SessionQuery) -> SessionPage:
+    order = query.sort
+    found = [known for known in sessions if _matches(known, query)]
+    found.sort(key=lambda known: known.place(order), reverse=order is not SessionOrder.OLDEST)
+    rest = found
+    if query.cursor:
+        last = _read_cursor(query.cursor, order)
+        later = operator.gt if order is SessionOrder.OLDEST else operator.lt
+        rest = [known for known in found if later(known.place(order), last)]
+    page = rest[: query.limit]
+    return SessionPage(
+        lines=tuple(known.line for known in page),
+        next=_cursor(order, page[-1].place(order)) if len(rest) > len(page) else None,
+        total=len(found),
+    )
+
+
+def _filters_of(sessions: Sequence[KnownSession]) -> SessionFilters:
+    lines = [known.line for known in sessions]
+    return SessionFilters(
+        total=len(lines),
+        statuses=dict(Counter(line.status for line in lines)),
+        environments=dict(sorted(Counter(line.env_id for line in lines).items())),
+        tags=dict(sorted(Counter(tag for line in lines for tag in line.tags).items())),
+    )
 
 
 def _matches(known: KnownSession, query: SessionQuery) -> bool:

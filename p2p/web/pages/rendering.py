@@ -60,15 +60,16 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
     visitor = visitor_of(request)
     here = Address(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
     values.setdefault("actions", ())
+    if not visitor.may_change:
+        values["curtain"] = curtain_of(request.app.state.workspace)
     text = (
-        _environment()
+        _environment(behind_curtain=not visitor.may_change)
         .get_template(template)
         .render(
             theme=theme if theme in THEMES else "",
             tabs=_tabs(visitor),
             may_change=visitor.may_change,
             here=here,
-            curtain=None if visitor.may_change else curtain_of(request.app.state.workspace),
             **values,
         )
     )
@@ -158,21 +159,20 @@ def _static(path: str) -> Address:
 
 
 @pass_context
-def _for_visitor(context: Context, value: object) -> object:
-    """A value as who asks may see it; what is safe already was looked at when it was made."""
-    curtain = context.get("curtain")
-    if curtain is None or not isinstance(value, str) or isinstance(value, Address | Markup):
+def _for_readers(context: Context, value: object) -> object:
+    """A value as readers may see it; what is safe already was looked at when it was made."""
+    if not isinstance(value, str) or isinstance(value, Address | Markup):
         return value
-    return curtain(value)
+    return context["curtain"](value)
 
 
 @cache
-def _environment() -> Environment:
+def _environment(behind_curtain: bool) -> Environment:
     environment = Environment(
         loader=PackageLoader("p2p.web.pages"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_for_visitor,
+        finalize=_for_readers if behind_curtain else None,  # it is called for each value
         trim_blocks=True,
         lstrip_blocks=True,
     )

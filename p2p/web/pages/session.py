@@ -247,7 +247,7 @@ def _videos(ws: Workspace, session_id: str, number: int | None) -> Sequence[Vide
 
 
 def _poster(ws: Workspace, session_id: str, number: int | None) -> Address | None:
-    found = thumbnail(ws, session_id, number) if number is not None else None
+    found = thumbnail(ws.iteration_begun(session_id, number)) if number is not None else None
     return Address(f"/api/sessions/{session_id}/iterations/{number}/pictures/{found.name}") if found else None
 
 

@@ -1,7 +1,8 @@
 """The list of sessions, and what is done from it."""
 
 from enum import StrEnum
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
@@ -11,8 +12,8 @@ from starlette.responses import Response
 from p2p.contracts.errors import Busy, InvalidInput, P2PError
 from p2p.contracts.session import MetadataChange
 from p2p.contracts.session_line import SessionLine, SessionQuery
-from p2p.service.pictures.artefacts import media, thumbnail
-from p2p.service.progress.session_lines import session_filters, session_lines
+from p2p.service.pictures.artefacts import median_video, thumbnail
+from p2p.service.progress.session_lines import lines_and_filters
 from p2p.service.sessions.keeping import delete_session, edit_session
 from p2p.service.workspace import Workspace
 from p2p.web.arguments import SessionId, Ws
@@ -24,6 +25,15 @@ from p2p.web.sharing import SHARED
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, default_response_class=Response)
 Back = Annotated[str, Form(max_length=2000)]
+
+
+class Row(NamedTuple):
+    """A session in the list."""
+
+    line: SessionLine
+    picture: Address | None = None
+    video: Address | None = None
+    """What plays while a pointer is on its picture: the median judged rollout."""
 
 
 class FilledIn(SessionsQuery):
@@ -45,7 +55,7 @@ def start(request: Request) -> Response:
 @router.get("/e2e", openapi_extra=SHARED)
 def sessions(ws: Ws, request: Request, query: Annotated[FilledIn, Query()]) -> Response:
     """Sessions on one line each."""
-    listed = session_lines(ws, query)
+    listed, filters = lines_and_filters(ws, query)
     asked = {name: value for name, value in request.query_params.items() if value and name != "cursor"}
     return page(
         request,
@@ -55,8 +65,8 @@ def sessions(ws: Ws, request: Request, query: Annotated[FilledIn, Query()]) -> R
         actions=commands_of("/e2e/new", "/e2e/selected", "/compare", "/api/results.zip"),
         query=query,
         listed=listed,
-        rows=[(line, _picture(ws, line), _video(ws, line)) for line in listed.lines],
-        filters=session_filters(ws),
+        rows=[_row(ws, line) for line in listed.lines],
+        filters=filters,
         first_page=Address(f"/e2e?{urlencode(asked)}"),
         next_page=Address(f"/e2e?{urlencode({**asked, 'cursor': listed.next or ''})}"),
     )
@@ -123,23 +133,13 @@ def _command(query: SessionQuery) -> str:
     return command("p2p", "list", *(["--starred"] if query.starred else []), *tags)
 
 
-def _picture(ws: Workspace, line: SessionLine) -> Address | None:
+def _row(ws: Workspace, line: SessionLine) -> Row:
     if line.best is None:
-        return None
-    found = thumbnail(ws, line.session_id, line.best)
-    if found is None:
-        return None
-    address = f"/api/sessions/{line.session_id}/iterations/{line.best}/pictures/{found.name}"
-    return Address(f"{address}?{urlencode({'v': version_of(found)})}")
+        return Row(line)
+    best = ws.runs.session(line.session_id).iteration(line.best)
+    root = f"/api/sessions/{line.session_id}/iterations/{line.best}"
+    return Row(line, _address(f"{root}/pictures", thumbnail(best)), _address(f"{root}/videos", median_video(best)))
 
 
-def _video(ws: Workspace, line: SessionLine) -> Address | None:
-    """What plays while a pointer is on its picture: the median judged rollout."""
-    if line.best is None:
-        return None
-    there = media(ws, line.session_id, line.best, "videos")
-    name = next((name for name in there if "median" in name), None)
-    if name is None:
-        return None
-    address = f"/api/sessions/{line.session_id}/iterations/{line.best}/videos/{name}"
-    return Address(f"{address}?{urlencode({'v': version_of(there[name])})}")
+def _address(root: str, file: Path | None) -> Address | None:
+    return None if file is None else Address(f"{root}/{file.name}?{urlencode({'v': version_of(file)})}")
