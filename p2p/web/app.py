@@ -1,6 +1,7 @@
 """The application: routes and pages over one workspace, behind the gate."""
 
 import warnings
+from typing import Any
 
 from fastapi import Depends, FastAPI
 from pydantic.warnings import UnsupportedFieldAttributeWarning
@@ -25,10 +26,20 @@ LONGEST_BODY = 1 << 20
 """[bytes]."""
 
 
+class App(FastAPI):
+    """Routes and pages; what describes them is made when somebody asks: it takes longer than all else at the start."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Description of all routes, as of OpenAPI."""
+        with warnings.catch_warnings():  # FastAPI keeps this one back too, but contracts are built later
+            warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
+            return super().openapi()
+
+
 def web_app(ws: Workspace) -> FastAPI:
     """Routes and pages over a workspace, for whoever asks: `guarded` puts the gate before it."""
     said = {"description": "What is wrong, and what to do.", "model": Problem, "content": {MEDIA_TYPE: {}}}
-    app = FastAPI(
+    app = App(
         title="p2p",
         version=p2p.__version__,
         description="One sentence in, a trained and judged policy out.",
@@ -46,9 +57,6 @@ def web_app(ws: Workspace) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     app.include_router(pages.router)
-    with warnings.catch_warnings():  # FastAPI keeps this one back where it expects it, and contracts are built later
-        warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
-        app.openapi()
     build_contracts()  # now: two threads that use one for the first time break it
     return app
 
