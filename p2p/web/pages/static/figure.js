@@ -6,7 +6,7 @@ import { colour, onTheme } from "./colours.js";
 
 const GROUND_PX = 16; // below the ground line
 const MARGIN_PX = 12;
-const LOOK_MS = 2000;
+const LOOK_MS = 1000;
 const SIDES = { side: 0, front: 1 }; // which horizontal axis lies in the picture
 
 /** Draws rows of a trace on a canvas. */

@@ -1,6 +1,9 @@
 // The shared worker: one stream for all tabs. Who comes later gets what is known already.
+import { load } from "./notices.js";
+
 const ports = new Set();
 const known = new Map();
+const pages = new Map(); // asked for, and not changed since: tabs that show the same page share one answer
 let live = false;
 let later = false;
 
@@ -21,15 +24,23 @@ function open() {
   };
   source.addEventListener("changes", (event) => {
     const notices = JSON.parse(event.data);
+    pages.clear();
     for (const notice of notices) known.set(`${notice.topic} ${notice.id}`, notice);
     tell({ notices, later });
     later = true;
   });
 }
 
+async function share(port, address) {
+  const asked = pages.get(address) ?? load(address);
+  pages.set(address, asked);
+  port.postMessage({ page: await asked });
+  if (pages.get(address) === asked) pages.delete(address);
+}
+
 self.onconnect = ({ ports: [port] }) => {
   ports.add(port);
-  port.onmessage = () => ports.delete(port);
+  port.onmessage = ({ data }) => (data.page ? share(port, data.page) : ports.delete(port));
   if (later) port.postMessage({ notices: [...known.values()], later: false });
   if (live) port.postMessage({ live });
 };

@@ -6,7 +6,8 @@ const least = 250; // between two requests [ms]
 let lastFresh = Date.now();
 let connected = true;
 let refused = false;
-let asked = null;
+let asked = false;
+let load = null; // gives the page as the server has it now
 let again = false;
 
 const callbacks = {
@@ -33,21 +34,16 @@ export function morph(html) {
 }
 
 async function refresh() {
-  if (document.hidden) return void (again = true);
-  if (asked) return void (again = true);
+  if (document.hidden || asked) return void (again = true);
   again = false;
-  asked = fetch(location.href, { headers: { accept: "text/html" }, cache: "no-cache" });
-  try {
-    const answer = await asked;
-    if (answer.ok) {
-      lastFresh = Date.now();
-      morph(await answer.text());
-    }
-  } catch {
-    // the server is gone; the bar says so
+  asked = true;
+  const html = await load(location.pathname + location.search);
+  if (html !== null) {
+    lastFresh = Date.now();
+    morph(html);
   }
   setTimeout(() => {
-    asked = null;
+    asked = false;
     if (again) refresh();
   }, least);
 }
@@ -71,7 +67,7 @@ export function goLive() {
   if (!main) return;
   const topics = main.dataset.live.split(" ");
   const known = new Map();
-  listen((message) => {
+  load = listen((message) => {
     if (message.live !== undefined) {
       if (message.live && !connected) refresh();
       connected = message.live;

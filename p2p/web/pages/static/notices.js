@@ -21,10 +21,30 @@ function ownStream(hear) {
   open();
 }
 
+// A page as the server has it now; null where it gives none: the bar says so.
+export async function load(address) {
+  try {
+    const answer = await fetch(address, { headers: { accept: "text/html" }, cache: "no-cache" });
+    return answer.ok ? await answer.text() : null;
+  } catch {
+    return null;
+  }
+}
+
+// Has `hear` called with each message; returns what loads a page, once for all tabs that ask for the same.
 export function listen(hear) {
-  if (!("SharedWorker" in window)) return ownStream(hear);
-  const worker = new SharedWorker(new URL("./hub.js", import.meta.url), { name: "p2p" });
-  worker.port.onmessage = (event) => hear(event.data);
+  if (!("SharedWorker" in window)) {
+    ownStream(hear);
+    return load;
+  }
+  const worker = new SharedWorker(new URL("./hub.js", import.meta.url), { name: "p2p", type: "module" });
+  let loaded = null;
+  worker.port.onmessage = ({ data }) => (data.page === undefined ? hear(data) : loaded?.(data.page));
   addEventListener("pagehide", () => worker.port.postMessage("bye"));
   addEventListener("pageshow", (event) => event.persisted && location.reload());
+  return (address) =>
+    new Promise((done) => {
+      loaded = done;
+      worker.port.postMessage({ page: address });
+    });
 }
