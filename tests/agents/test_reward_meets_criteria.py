@@ -132,18 +132,20 @@ def moves(env: str, seconds: float, speed: float) -> Iterator[Motion]:
                 }
 
 
+def paid(reward: LoadedReward, spec: EnvSpec, motion: Motion) -> float:
+    """Return of a motion."""
+    instance, obs, action = reward.fresh(), np.zeros(spec.obs_dim), np.zeros(spec.action_dim)
+    rows = np.stack([motion[name] for name in spec.feature_names], axis=1).tolist()
+    total = 0.0
+    for step, row in enumerate(rows):
+        info: dict[str, Any] = dict(zip(spec.feature_names, row, strict=True))
+        total += float(instance(obs, action, obs, info | {"_episode_start": step == 0})[0])
+    return round(total, 6)
+
+
 def best(reward: LoadedReward, spec: EnvSpec, motions: list[Motion]) -> int:
     """The motion that is paid most."""
-    instance, obs, action = reward.fresh(), np.zeros(spec.obs_dim), np.zeros(spec.action_dim)
-    returns = []
-    for motion in motions:
-        rows = np.stack([motion[name] for name in spec.feature_names], axis=1).tolist()
-        total = 0.0
-        for step, row in enumerate(rows):
-            info: dict[str, Any] = dict(zip(spec.feature_names, row, strict=True))
-            total += float(instance(obs, action, obs, info | {"_episode_start": step == 0})[0])
-        returns.append(total)
-    return int(np.argmax(np.round(returns, 6)))
+    return int(np.argmax([paid(reward, spec, motion) for motion in motions]))
 
 
 ARE_ASKED = [
@@ -207,3 +209,14 @@ def test_the_motion_that_is_paid_most_meets_the_criteria(env: str, motions: Any,
     shown = list(motions(env, intent.episode_s, amount))[chosen]
     missed = [(m.key, m.value) for m in measure(intent, shown, spec.dt) if not m.met]
     assert not missed, (chosen, missed)
+
+
+@pytest.mark.parametrize("env", ["Hopper-v5", "Walker2d-v5"])
+def test_a_flip_that_ends_in_a_squat_is_paid_much_less_than_one_that_stands(env: str) -> None:
+    spec = spec_of(env)
+    reward = LoadedReward(AUTHOR.write(AUTHOR.elicit("do a backflip and land on your feet", spec), spec).source)
+    stays, flipped = list(flips(env, 5.0, 1.0))[1:3]  # no flip, and one backward
+    landed = flipped["pitch_turns"] >= 1.0
+    squats = {**flipped, "height": np.where(landed, 0.65 * flipped["height"], flipped["height"])}
+    nothing, squatting, standing = (paid(reward, spec, motion) for motion in (stays, squats, flipped))
+    assert squatting - nothing < 0.55 * (standing - nothing)

@@ -36,6 +36,10 @@ SECONDS_PER_FLIP = 1.5
 """Time for a flip and what prepares it [s]."""
 AT_THE_END = 0.25
 """How far from the turns asked for it may end where they are counted [turns]."""
+NEAR = 0.225
+"""Margin below its stance within which height counts most, as a share of the stance."""
+STANDING = 0.7
+"""How much of being tall that is. By one wide margin a hopper landed in a squat, 1 cm too low, and stayed there."""
 TAKEN_OFF = 0.25
 """Share of a turn after which its trunk may not touch the floor before it has landed: at take-off the rump may."""
 CLEAR = 0.05
@@ -129,12 +133,15 @@ def _done(body: RobotFacts, stage: Stage, signed: float) -> dict[str, str]:
     """Definitions for the reward: turns in its direction, the required number, and the phase after them."""
     start = stage.done.get("pitch_turns", 0.0)
     low = number(0.9 * body.stand.low)
+    near = number(NEAR * body.stand.low)
     turned = f'(info["pitch_turns"] - {number(start)})' if start else 'info["pitch_turns"]'
     return {
         "turned": turned if signed > 0 else f"-{turned}",
         "done": number(abs(signed) - 1.0 + WHOLE),
         "over": f"np.clip(turned / done, 0.0, 1.0) ** 4 * (turned < done + {BEYOND})",
-        "tall": f'tolerance(info["height"], {low}, np.inf, {low}) * (1.0 - 0.5 * info["torso_contact"])',
+        "raised": f'{number(1.0 - STANDING)} * tolerance(info["height"], {low}, np.inf, {low})',
+        "standing": f'{number(STANDING)} * tolerance(info["height"], {low}, np.inf, {near})',
+        "tall": '(raised + standing) * (1.0 - 0.5 * info["torso_contact"])',
     }
 
 
