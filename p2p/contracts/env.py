@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from p2p.contracts.base import Contract
+from p2p.contracts.commands import Commands
 
 
 class Dimension(Contract):
@@ -211,6 +212,9 @@ class EnvSpec(Contract):
     """Of an environment that p2p has made from a model file; None for those of Gymnasium."""
     module: EnvModule | None = Field(default=None, exclude_if=lambda module: module is None)
     """Of an environment "module:Id"; None for all others."""
+    commands: Commands | None = Field(default=None, exclude_if=lambda commands: commands is None)
+    """What a session tells the robot to follow, with features of it; no fact of the model. None where it is told
+    nothing."""
 
     @property
     def obs_dim(self) -> int:

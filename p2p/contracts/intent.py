@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
+from p2p.contracts.commands import Commands
 from p2p.contracts.numbers import interval_in_words as interval_in_words
 from p2p.contracts.numbers import number as number
 from p2p.contracts.numbers import score_in_words as score_in_words
@@ -278,6 +279,8 @@ class Intent(Contract):
     criteria: tuple[Criterion, ...] = Field(min_length=1, max_length=MOST_CRITERIA)
     episode_s: float = Field(default=5.0, gt=0)
     """Length of the judged episodes [s]."""
+    commands: Commands | None = Field(default=None, exclude_if=lambda commands: commands is None)
+    """Drawn in the judged episodes, whatever a training draws; None takes the training's."""
 
     @model_validator(mode="after")
     def _sequence_refers_backwards(self) -> Self:

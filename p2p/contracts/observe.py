@@ -5,6 +5,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
+from p2p.contracts.commands import followed
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig, UnknownName
 
@@ -148,6 +149,19 @@ class Observe(Contract):
             if name not in env.feature_names:
                 problem = UnknownName("feature in observe:", name, env.feature_names)
                 raise InvalidConfig(f"{env.env_id} cannot tell its policy that: {problem}")
+
+
+def told_commands(env: EnvSpec) -> tuple[ObservedInput, ...]:
+    """Commands that a policy is told, after what `Observe` appends; whoever steers the robot gives them."""
+    return tuple(
+        ObservedInput(
+            name=name,
+            unit="rad/s" if name == "command_yaw_rate" else "m/s",
+            description=f"Command that {feature} is to follow.",
+            on_robot=True,
+        )
+        for name, feature in followed(env).items()
+    )
 
 
 _UNITS = {"time": "s", **dict.fromkeys(PLACES, "m"), **dict.fromkeys(TURNS[3:], "rad")}

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from p2p.contracts.base import Contract, FileName
+from p2p.contracts.commands import Commands
 from p2p.contracts.curriculum import Curriculum, EpisodeGrowth, Pushes, StartCurriculum
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig, InvalidInput
@@ -144,6 +145,9 @@ class TrainConfig(Contract):
     None nothing. Evaluation episodes are the same throughout."""
     observe: Observe | None = None
     """What the policy is told besides the simulator's observation; None nothing. A list of features is enough."""
+    commands: Commands | None = None
+    """Velocities that the policy is told to follow, drawn for each episode; None for none. They are appended to what it
+    sees, and to the features that rewards and criteria read. Selection and report rollouts draw them too."""
     observation: Observation = "full"
     """What the policy of a robot from a model file sees: "full" what the simulator knows; "robot" what its own sensors
     measure (direction of gravity, angular velocity, joints about the stance, last action); "robot_and_velocity" also
@@ -423,6 +427,7 @@ class IterationAggregation(Contract):
 _NESTED: dict[str, type[Contract]] = {
     "start_states": StartStates,
     "observe": Observe,
+    "commands": Commands,
     "end_when": Bound,
     "randomisation": Randomisation,
     "curriculum": Curriculum,

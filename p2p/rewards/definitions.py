@@ -2,7 +2,8 @@
 
 from enum import StrEnum
 
-from p2p.contracts.env import Feature, Morphology
+from p2p.contracts.commands import Commands, followed
+from p2p.contracts.env import EnvSpec, Feature, Morphology
 
 
 class TorsoFreedom(StrEnum):
@@ -117,6 +118,63 @@ def features_of(base: TorsoFreedom, morphology: Morphology, floor: bool) -> tupl
     return tuple(
         Feature(name=name, unit=unit, frame=frame, description=text) for name, unit, frame, text in (*rows, *_CLOSING)
     )
+
+
+_COMMANDED = (
+    Feature(
+        name="command_velocity_x",
+        unit="m/s",
+        frame="heading",
+        description="Commanded forward_velocity, in effect during the last control step.",
+    ),
+    Feature(
+        name="command_velocity_y",
+        unit="m/s",
+        frame="heading",
+        description="Commanded lateral_velocity, in effect during the last control step.",
+    ),
+    Feature(
+        name="command_yaw_rate",
+        unit="rad/s",
+        frame="world",
+        description="Commanded yaw_rate, in effect during the last control step.",
+    ),
+)
+_ERRORS = (
+    Feature(
+        name="velocity_error",
+        unit="m/s",
+        frame="heading",
+        description="Size of the difference of horizontal velocity and command, in the heading's frame.",
+    ),
+    Feature(
+        name="yaw_rate_error",
+        unit="rad/s",
+        frame="world",
+        description="Size of the difference of yaw_rate and command.",
+    ),
+)
+COMMAND_FEATURES = frozenset(feature.name for feature in (*_COMMANDED, *_ERRORS))
+"""Names of features that only a robot with commands has."""
+
+
+def commanded(spec: EnvSpec, commands: Commands | None) -> EnvSpec:
+    """An environment whose robot is told `commands`, with their features at the end; without any for None.
+
+    Raises:
+        InvalidConfig: the robot cannot follow them.
+    """
+    if spec.commands is None and commands is None:
+        return spec
+    plain = tuple(feature for feature in spec.features if feature.name not in COMMAND_FEATURES)
+    spec = spec.model_copy(update={"features": plain, "commands": commands})
+    if commands is None:
+        return spec
+    commands.require(spec)
+    names = followed(spec)
+    told = [feature for feature in _COMMANDED if feature.name in names]
+    errors = _ERRORS if "command_yaw_rate" in names else _ERRORS[:1]
+    return spec.model_copy(update={"features": (*plain, *told, *errors)})
 
 
 _ON_THE_FLOOR = frozenset(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.rewards.formulas import Features, formulas_for
+from p2p.rewards.formulas import Features, formulas_for, tracking
 from p2p.rewards.rotations import forward_axis, left_axis, rotation_vector
 from p2p.rewards.states import Floats, Sample, States, Sums
 
@@ -45,7 +45,12 @@ class FeatureTracker:
         self._action = np.zeros((n, spec.action_dim))
 
     def measure(
-        self, before: States, after: States, actions: NDArray[np.floating], starts: NDArray[np.bool_]
+        self,
+        before: States,
+        after: States,
+        actions: NDArray[np.floating],
+        starts: NDArray[np.bool_],
+        commands: Floats | None = None,
     ) -> Features:
         """Features after every step of the next block.
 
@@ -54,6 +59,7 @@ class FeatureTracker:
             after: States after each step, B = T * n.
             actions: Actions as the environment got them, shape (T * n, n_actions).
             starts: True on the first step of an episode, shape (T, n).
+            commands: In effect during each step, shape (T * n, number of commands); None leaves their features out.
 
         Returns:
             Name -> values, shape (T * n,), in the order of the environment's feature list.
@@ -66,7 +72,7 @@ class FeatureTracker:
         rotation, turned = rotations_of(before.quaternion, after.quaternion)
         rows, self._sums = _accumulated(self._sums, before.position, (rotation, turned), after, starts)
         self._action = action[-self._n :]
-        return meter.measure(before, after, turned, rows, action, change)
+        return meter.measure(before, after, turned, rows, action, change, commands)
 
     def state(self) -> dict[str, NDArray[np.float64]]:
         """State between two blocks, as named arrays."""
@@ -78,20 +84,23 @@ class FeatureTracker:
         self._sums = Sums(**{field.name: state[field.name] for field in fields(Sums)})
 
 
-def measure_trajectory(spec: "EnvSpec", states: States, actions: NDArray[np.floating]) -> Features:
+def measure_trajectory(
+    spec: "EnvSpec", states: States, actions: NDArray[np.floating], commands: Floats | None = None
+) -> Features:
     """Features of one whole episode, equal to the bit to those of single steps.
 
     Args:
         spec: The environment it was made in.
         states: The T + 1 states of the episode, the one after the reset first.
         actions: The T actions, shape (T, n_actions).
+        commands: In effect during each step, shape (T, number of commands); None leaves their features out.
 
     Returns:
         Name -> values, shape (T,).
     """
     starts = np.zeros((len(states) - 1, 1), dtype=np.bool_)
     starts[0] = True
-    return FeatureTracker(spec, 1).measure(states[:-1], states[1:], actions, starts)
+    return FeatureTracker(spec, 1).measure(states[:-1], states[1:], actions, starts, commands)
 
 
 def rotations_of(before: Floats, after: Floats) -> tuple[Floats, Floats]:
@@ -174,7 +183,13 @@ class _Meter:
 
     def __init__(self, spec: "EnvSpec") -> None:
         self._spec = spec
-        self._names = spec.feature_names
+        self._followed: dict[str, str] = {}
+        if spec.commands is not None:
+            from p2p.contracts.commands import followed  # noqa: PLC0415  pydantic, which rewards run without
+
+            self._followed = followed(spec)
+        of_commands = {*self._followed, "velocity_error", "yaw_rate_error"} if self._followed else set()
+        self._names = tuple(name for name in spec.feature_names if name not in of_commands)
         self._formulas = formulas_for(self._names)
         self._low = np.array([actuator.low for actuator in spec.action])
         span = np.array([actuator.high for actuator in spec.action]) - self._low
@@ -185,13 +200,21 @@ class _Meter:
         return np.asarray(np.clip(raw, -1.0, 1.0))
 
     def measure(
-        self, before: States, after: States, turned: Floats, sums: Sums, action: Floats, change: Floats
+        self,
+        before: States,
+        after: States,
+        turned: Floats,
+        sums: Sums,
+        action: Floats,
+        change: Floats,
+        commands: Floats | None,
     ) -> Features:
         sample = Sample(self._spec, before, after, turned / self._spec.dt, sums, action, change)
         values: Features = {}
         for formula in self._formulas:
             values.update(formula(sample))
-        return {name: values[name] for name in self._names}
+        found = {name: values[name] for name in self._names}
+        return found if commands is None else found | tracking(found, commands, self._followed)
 
 
 def _about_horizontal(rotation: Floats, axis: Floats) -> Floats:

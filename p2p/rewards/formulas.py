@@ -95,6 +95,23 @@ def effort(sample: Sample) -> Features:
     }
 
 
+def tracking(features: Features, commands: Floats, followed: Mapping[str, str]) -> Features:
+    """Commands, and how far the motion of the last step was from them.
+
+    Args:
+        features: Of the same samples, those that follow commands among them.
+        commands: In effect during each step, shape (B, number of commands) [m/s, rad/s].
+        followed: Name of each command, in the order of the columns -> the feature that is to follow it.
+    """
+    told: Features = {name: commands[:, i] for i, name in enumerate(followed)}
+    apart = {name: told[name] - features[feature] for name, feature in followed.items()}
+    speeds = [apart[name] for name in followed if name.startswith("command_velocity_")]
+    errors: Features = {"velocity_error": np.sqrt(sum(speed**2 for speed in speeds))}
+    if "command_yaw_rate" in apart:
+        errors["yaw_rate_error"] = np.abs(apart["command_yaw_rate"])
+    return told | errors
+
+
 def task(sample: Sample) -> Features:
     """Distance to a target, and the state of poles."""
     return {name: getattr(sample.after, name) for name in ("target_distance", "pole_angle", "pole_height")}

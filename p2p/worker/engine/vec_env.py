@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.training import TrainConfig
+from p2p.rewards.definitions import commanded
 from p2p.worker.engine.batch_simulation import BatchSimulation
+from p2p.worker.engine.commands import CommandDraws
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import make_simulation
 from p2p.worker.saved_state import State, fill, joined, part
@@ -35,6 +37,8 @@ class Step:
     """Shape (n,); True where the time is up."""
     side: dict[str, Floats]
     """Copies of the simulator's named arrays, shape (n, ...); empty unless the configuration asks for them."""
+    commands: Floats | None = None
+    """What the robots were told during the step, shape (n, number of commands); None without commands."""
 
     @property
     def ended(self) -> NDArray[np.intp]:
@@ -60,10 +64,13 @@ class Block:
     """Shape (T, n); True where the time is up."""
     side: dict[str, Floats]
     """Copies of the simulator's named arrays, shape (T * n, ...); empty unless the configuration asks for them."""
+    commands: Floats | None = None
+    """What the robots were told during each step, shape (T * n, number of commands); None without commands."""
 
     @classmethod
     def of(cls, steps: Sequence[Step]) -> "Block":
         """Join consecutive steps, at least one."""
+        told = [step.commands for step in steps if step.commands is not None]
         return cls(
             before=Frame.joined([step.before for step in steps]),
             after=Frame.joined([step.after for step in steps]),
@@ -72,6 +79,7 @@ class Block:
             terminated=np.array([step.terminated for step in steps]),
             truncated=np.array([step.truncated for step in steps]),
             side={name: np.concatenate([step.side[name] for step in steps]) for name in steps[0].side},
+            commands=np.concatenate(told) if told else None,
         )
 
     @property
@@ -88,15 +96,15 @@ class VecEnv:
     """n environments under one configuration; a finished one continues until it is reset.
 
     Args:
-        config: Episode length, termination, side info and `env_kwargs`.
-        spec: Which environment.
+        config: Episode length, termination, side info, commands and `env_kwargs`.
+        spec: Which environment; its features of commands are those of `config`.
         n: How many.
         terminate: Whether `terminate_when_unhealthy` of the configuration counts; it never does in evaluation.
         threads: Of the physics; what comes out does not depend on it.
         randomise: Whether `randomisation` of the configuration counts; else the robots are as in the model.
 
     Raises:
-        InvalidConfig: they are to differ, and are not stepped by MuJoCo's batch.
+        InvalidConfig: they are to differ, and are not stepped by MuJoCo's batch; or they cannot follow the commands.
     """
 
     def __init__(
@@ -109,6 +117,9 @@ class VecEnv:
         randomise: bool = False,
     ) -> None:
         self._terminate = terminate and config.terminate_when_unhealthy
+        spec = commanded(spec, config.commands)
+        self.commands = CommandDraws(config.commands, spec, n) if config.commands is not None else None
+        """What the robots are told; None for nothing."""
         self.simulation = make_simulation(spec, n, config.env_kwargs, self._terminate, threads)
         self.randomisation = config.randomisation if randomise else None
         self.draws = np.zeros((n, 0))
@@ -149,13 +160,21 @@ class VecEnv:
 
     def reset(self, ids: Sequence[int], seeds: Sequence[int | None]) -> Frame:
         """Begin new episodes in the environments `ids`; the frame holds only those, in that order."""
-        return self.begin(ids, self.simulation.reset(ids, seeds))
+        return self.begin(ids, self.simulation.reset(ids, seeds), seeds)
 
-    def begin(self, ids: Sequence[int], frame: Frame) -> Frame:
-        """Take the states in `frame` as the starts of new episodes in the environments `ids`."""
+    def begin(self, ids: Sequence[int], frame: Frame, seeds: Sequence[int | None] | None = None) -> Frame:
+        """Take the states in `frame` as the starts of new episodes in the environments `ids`.
+
+        Args:
+            ids: Which environments.
+            frame: Their states, in the same order.
+            seeds: Of the commands of each episode; None draws on.
+        """
         index = np.asarray(ids, dtype=np.intp)
         self._now = frame if self._now is None else self._now.replaced(index, frame)
         self._elapsed[index] = 0
+        if self.commands is not None:
+            self.commands.begin(ids, seeds if seeds is not None else [None] * len(ids))
         return frame
 
     def step(self, actions: NDArray[np.floating]) -> Step:
@@ -172,11 +191,14 @@ class VecEnv:
             terminated=after.terminated if self._terminate else np.zeros(self.n, dtype=np.bool_),
             truncated=self._elapsed >= self.limits,
             side=self.simulation.side_info_all() if self._side_info else {},
+            commands=self.commands.now if self.commands is not None else None,
         )
         if self.ended_by is not None:
             step = replace(step, terminated=step.terminated | self.ended_by(step))
         self._steps.append(step)
         self._now = after
+        if self.commands is not None:
+            self.commands.advance(self._elapsed)
         return step
 
     def take_block(self) -> Block:
@@ -188,7 +210,8 @@ class VecEnv:
     def state(self) -> State:
         """State of the environments, between two blocks."""
         counts = {"elapsed": self._elapsed, "limits": self.limits}
-        return counts | joined({"now": self.now.state(), "simulation": self.simulation.state()})
+        told = {"commands": self.commands.state()} if self.commands is not None else {}
+        return counts | joined({"now": self.now.state(), "simulation": self.simulation.state(), **told})
 
     def restore(self, state: State) -> None:
         """Continue from a saved state.
@@ -201,6 +224,8 @@ class VecEnv:
         self._now = Frame.restored(part(state, "now"))
         self._steps = []
         self.simulation.restore(part(state, "simulation"))
+        if self.commands is not None:
+            self.commands.restore(part(state, "commands"))
 
     def close(self) -> None:
         """Free the environments."""

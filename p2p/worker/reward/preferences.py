@@ -11,6 +11,7 @@ from p2p.analysis.predicates import measure
 from p2p.analysis.scoring import score
 from p2p.contracts.intent import Intent
 from p2p.contracts.training import Rollout
+from p2p.worker.engine.commands import tried_command
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import Simulation
 from p2p.worker.engine.vec_env import Block
@@ -99,6 +100,7 @@ def as_block(motions: Sequence[TrialMotion], simulation: Simulation) -> Block:
     ends = never.copy()
     starts[0] = True
     ends[-1] = True
+    told = tried_command(simulation.spec)
     return Block(
         before=Frame.joined(frames[:-1]),
         after=Frame.joined(frames[1:]),
@@ -107,4 +109,5 @@ def as_block(motions: Sequence[TrialMotion], simulation: Simulation) -> Block:
         terminated=never,
         truncated=ends,
         side={},
+        commands=np.tile(told, (steps * len(motions), 1)) if told.size else None,
     )

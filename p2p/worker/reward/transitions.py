@@ -27,6 +27,7 @@ def record_episodes(spec: EnvSpec, request: CheckRequest, source: str = "") -> R
         env_kwargs=request.env_kwargs,
         side_info=request.side_info,
         terminate_when_unhealthy=request.terminate_when_unhealthy,
+        commands=spec.commands,
     )
     env = VecEnv(config, spec, 3 * STARTS, terminate=True)
     rng = np.random.default_rng(0)

@@ -63,10 +63,11 @@ class RecordedRollout:
 
 
 def judged_config(config: TrainConfig, intent: Intent | None) -> TrainConfig:
-    """Configuration with the episode length that an intent is judged by."""
+    """Configuration with the episode length and the commands that an intent is judged by."""
     if intent is None:
         return config
-    return config.model_copy(update={"episode_s": intent.episode_s, "max_episode_steps": None})
+    commands = intent.commands or config.commands
+    return config.model_copy(update={"episode_s": intent.episode_s, "max_episode_steps": None, "commands": commands})
 
 
 def run_episodes(
@@ -81,7 +82,7 @@ def run_episodes(
     """Run one episode per seed; each is bit-identical regardless of the others.
 
     Args:
-        config: Episode length, side info and `env_kwargs`.
+        config: Episode length, commands, side info and `env_kwargs`.
         spec: Which environment.
         policy: What acts.
         seeds: Seed of each episode's reset.
@@ -145,7 +146,7 @@ def trajectory(rollout: RecordedRollout, spec: EnvSpec, model: mujoco.MjModel) -
     |---|---|---|
     | step, timestamp | (T,) | from 1; [s] |
     | obs, next_obs, action | (T, …) | |
-    | observed | (T, O) | what `observe` appends to `obs` for the policy; only where it does |
+    | observed | (T, O) | what `observe` and commands append to `obs` for the policy; only where they do |
     | seen | (T, I) | all that the policy was shown, where that is not `obs` with `observed` |
     | reward, reward_terms, _reward_term_names | (T,), (T, K), (K,) | |
     | features, _feature_names | (T, F), (F,) | |

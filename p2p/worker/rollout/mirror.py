@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.contracts.commands import commanded_components
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.training import TrainConfig
@@ -50,7 +51,8 @@ def find_mirror(config: TrainConfig, spec: EnvSpec, reward: Reward) -> Mirror:
     Raises:
         InvalidConfig: the robot, what the policy sees, or the reward is not symmetric.
     """
-    plain = config.model_copy(update={"curriculum": None, "max_episode_steps": STEPS + 1})
+    told = config.commands.model_copy(update={"resample_s": None}) if config.commands is not None else None
+    plain = config.model_copy(update={"curriculum": None, "max_episode_steps": STEPS + 1, "commands": told})
     env = VecEnv(plain, spec, 2 * PAIRS)
     try:
         state = mirrored_state(env.simulation.model, spec)
@@ -71,9 +73,9 @@ def find_mirror(config: TrainConfig, spec: EnvSpec, reward: Reward) -> Mirror:
     finally:
         env.close()
     rows = np.array(seen)
-    senses, told = beyond_the_simulator(config, spec)
+    senses, appended = beyond_the_simulator(config, spec)
     shown = [one.name for one in (senses.inputs if senses is not None else spec.observation)]
-    shown += [one.name for one in told]
+    shown += [one.name for one in appended]
     observations = _signed_order(rows[:, :PAIRS], rows[:, PAIRS:], shown)
     _require_equal_pay(np.array(paid), names)
     return Mirror(observations, state.controls)
@@ -105,6 +107,10 @@ def _begin_pairs(env: VecEnv, inputs: PolicyInputs, state: MirroredState, genera
     for i in everyone:
         frame = frame.replaced(np.array([i]), env.simulation.place(i, positions[i], velocities[i]))
     env.begin(everyone, frame)
+    if env.commands is not None:
+        told = generator.normal(size=(PAIRS, env.commands.now.shape[1]))
+        ahead = [name == "velocity_x" for name in commanded_components(env.spec)]
+        env.commands.tell(np.concatenate([told, np.where(ahead, told, -told)]))
     inputs.begin(everyone)
 
 

@@ -1,4 +1,4 @@
-"""What n policies see: the simulator's observation or a robot's senses, and what `observe` appends to it."""
+"""What n policies see: the simulator's observation or a robot's senses, what `observe` appends to it, and commands."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.observe import Observe, ObservedInput
+from p2p.contracts.observe import Observe, ObservedInput, told_commands
 from p2p.contracts.senses import Senses
 from p2p.contracts.training import TrainConfig
 from p2p.rewards.progress import EpisodeProgress
@@ -61,8 +61,7 @@ class PolicyInputs:
         columns = [frame.observations if self._senses is None else self._senses.read(frame, self._env.down)]
         if self._errors is not None:
             columns[0] = columns[0] + self._errors.now
-        if self._progress is not None:
-            columns.append(self._progress.values)
+        columns += self._told()
         if self._draws is not None:
             columns += [frame.observations, self._draws]
         return np.concatenate(columns, axis=1) if len(columns) > 1 else columns[0]
@@ -70,7 +69,7 @@ class PolicyInputs:
     @property
     def appended(self) -> Floats:
         """What is appended to the current observations, shape (n, appended)."""
-        return np.zeros((self._env.n, 0)) if self._progress is None else self._progress.values
+        return np.concatenate([np.zeros((self._env.n, 0)), *self._told()], axis=1)
 
     def begin(self, ids: Sequence[int]) -> None:
         """Begin new episodes in the environments `ids`."""
@@ -89,6 +88,11 @@ class PolicyInputs:
             self._errors.draw(range(self._env.n))
         if self._progress is not None:
             self._progress.advance(step)
+
+    def _told(self) -> list[Floats]:
+        """What is appended to the observations, in its order: progress, then commands."""
+        told = [self._progress.values] if self._progress is not None else []
+        return told if self._env.commands is None else [*told, self._env.commands.now]
 
     def state(self) -> State:
         """State between two steps."""
@@ -114,7 +118,9 @@ class PolicyInputs:
 
 def beyond_the_simulator(config: TrainConfig, spec: EnvSpec) -> tuple[Senses | None, tuple[ObservedInput, ...]]:
     """A robot's senses, where they take the place of the simulator's observation; and what is appended to either."""
-    return Senses.of(spec, config.observation), config.observe.inputs if config.observe is not None else ()
+    progress = config.observe.inputs if config.observe is not None else ()
+    commands = told_commands(spec) if config.commands is not None else ()
+    return Senses.of(spec, config.observation), progress + commands
 
 
 def input_space(own: Box, config: TrainConfig, spec: EnvSpec) -> Box:

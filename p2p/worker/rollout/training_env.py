@@ -161,7 +161,7 @@ class TrainingEnv:
 
     def _begin(self, ids: Sequence[int], seeds: Sequence[int | None]) -> None:
         frame = self._env.simulation.reset(ids, seeds)
-        self._env.begin(ids, self._placer.apply(ids, frame) if self._placer else frame)
+        self._env.begin(ids, self._placer.apply(ids, frame) if self._placer else frame, seeds)
         self._inputs.begin(ids)
 
 

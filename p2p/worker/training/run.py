@@ -8,6 +8,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent
 from p2p.contracts.training import TrainConfig
+from p2p.rewards.definitions import commanded
 from p2p.store.iterations import IterationRecord
 from p2p.worker.reward.evaluator import Reward
 from p2p.worker.reward.hosted import HostedReward
@@ -34,10 +35,12 @@ class Run:
         Raises:
             InvalidInput: the directory lacks a readable configuration or environment.
             InvalidReward: the reward does not load.
+            InvalidConfig: the robot cannot follow the commands.
         """
         config = record.read_config()
         spec = record.read_env_spec()
         if config is None or spec is None:
             missing = record.config_path if config is None else record.env_spec_path
             raise InvalidInput(f"{missing} is missing or not valid: the run cannot be trained.")
+        spec = commanded(spec, config.commands)
         return cls(record, config, spec, record.read_criteria(), load(record.reward_fn_path))

@@ -5,6 +5,7 @@ from typing import cast
 
 import numpy as np
 
+from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.start_policy import StartPolicy
 from p2p.contracts.training import TrainConfig
@@ -13,6 +14,7 @@ from p2p.store.policy import Floats, NumpyPolicy, load_policy
 from p2p.store.start_policies import StartRecord
 from p2p.worker.learners.learner import Learner, Networks
 from p2p.worker.rollout.collector import Collector
+from p2p.worker.rollout.policy_inputs import beyond_the_simulator
 
 REWARD_ROLLOUTS = 10
 """Rollouts of the new training that the statistics of the old rewards count as at most. Another reward has another
@@ -29,7 +31,7 @@ def go_on_from(files: StartRecord, config: TrainConfig, learner: Learner, collec
     if start is None:
         return
     files.check(start)
-    policy = _told_more(load_policy(files.policy_path), config)
+    policy = _told_more(load_policy(files.policy_path), config, collector.simulation.spec)
     if policy.observation != config.observation:
         raise InvalidInput(
             f'{start.words} acts on the observation "{policy.observation}" and the training shows it '
@@ -54,12 +56,12 @@ def go_on_from(files: StartRecord, config: TrainConfig, learner: Learner, collec
     )
 
 
-def _told_more(policy: NumpyPolicy, config: TrainConfig) -> NumpyPolicy:
+def _told_more(policy: NumpyPolicy, config: TrainConfig, spec: EnvSpec) -> NumpyPolicy:
     """The policy with further inputs, where it was told nothing and the training tells it more.
 
     Their weights are 0, so that it begins acting as it did; they are normalised by what the training sees.
     """
-    names = config.observe.names if config.observe is not None else ()
+    names = tuple(one.name for one in beyond_the_simulator(config, spec)[1])
     if policy.observed or not names:
         return policy
 

@@ -26,7 +26,7 @@ from p2p.worker.reward.evaluator import RewardEvaluator, spec_of
 from p2p.worker.rollout.collector import Collector
 from p2p.worker.rollout.ending import EndRule
 from p2p.worker.rollout.mirror import find_mirror
-from p2p.worker.rollout.policy_inputs import PolicyInputs
+from p2p.worker.rollout.policy_inputs import PolicyInputs, beyond_the_simulator
 from p2p.worker.rollout.starts import StartPlacer
 from p2p.worker.rollout.training_env import TrainingEnv
 from p2p.worker.sandbox import levels
@@ -327,7 +327,7 @@ def policy_of(config: TrainConfig, learner: Learner, collector: Collector) -> Nu
         gamma=config.gamma,
         clip_reward=config.clip_reward,
         observation=config.observation,
-        observed=config.observe.names if config.observe is not None else (),
+        observed=tuple(one.name for one in beyond_the_simulator(config, space.spec)[1]),
     )
 
 

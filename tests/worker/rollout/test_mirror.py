@@ -65,6 +65,13 @@ def test_what_a_policy_is_told_of_its_turns_is_mirrored_too(tmp_path):
     assert order.sign[-2:].tolist() == [1.0, -1.0]
 
 
+def test_commands_are_mirrored_as_the_motion_that_is_to_follow_them(tmp_path):
+    commands = {"velocity_x": [0.0, 1.0], "velocity_y": [-0.3, 0.3], "resample_s": 0.1}
+    mirror = mirror_of(tmp_path, "Ant-v5", FORWARD.replace("velocity_x", "velocity_error"), commands=commands)
+    assert mirror.observations.index[-3:].tolist() == [105, 106, 107]
+    assert mirror.observations.sign[-3:].tolist() == [1.0, -1.0, -1.0]
+
+
 @pytest.mark.parametrize("learner", ["fast", pytest.param("sb3", marks=pytest.mark.slow)])
 def test_a_rollout_is_learnt_from_with_its_image(learner, tmp_path):
     training = Training(run_of(tmp_path, "Ant-v5", mirror=True, learner=learner), threads=1)

@@ -45,6 +45,8 @@ REVERSE = {
     "start_states": {"share": 0.7, "states": [{"qpos": [0.01 * i] * 9, "qvel": [0.0] * 9} for i in range(4)]},
     "curriculum": {"starts": {"goal": ["abs(velocity_x) >= 0.3"], "episodes": 3, "success": 0.6, "reverse": True}},
 }
+FOLLOWING = "def reward_fn(obs, action, next_obs, info):\n    e = info['velocity_error']\n    return -e, {'e': -e}\n"
+COMMANDS = {"commands": {"velocity_x": [-0.5, 1.0], "yaw_rate": [-1.0, 1.0], "resample_s": 0.3}}
 CASES = {
     "a batch, where all at once is proven": ("HalfCheetah-v5", PLAIN, {}),
     "a reward with a memory": ("HalfCheetah-v5", WITH_MEMORY, {}),
@@ -54,10 +56,11 @@ CASES = {
     "starts in the air": ("HalfCheetah-v5", PLAIN, {"start_states": StartStates(share=0.5, pitch=(-1.0, 1.0))}),
     "a curriculum": ("Ant-v5", WITH_MEMORY, CURRICULUM),
     "a curriculum back from a goal": ("HalfCheetah-v5", PLAIN, REVERSE),
+    "commands": ("Ant-v5", FOLLOWING, COMMANDS),
     "no normalisation": ("Hopper-v5", PLAIN, {"normalize_obs": False, "normalize_reward": False}),
     "stable-baselines3": ("HalfCheetah-v5", WITH_MEMORY, {"learner": "sb3"}),
 }
-FAST = ("a reward with a memory", "contact forces", "a curriculum", "a curriculum back from a goal")
+FAST = ("a reward with a memory", "contact forces", "a curriculum", "a curriculum back from a goal", "commands")
 ENVIRONMENTS = ("Hopper-v5", "Ant-v5", "Pusher-v5")
 
 
