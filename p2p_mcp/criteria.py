@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
+from p2p.contracts.commands import Commands
 from p2p.contracts.errors import UnknownPhrase
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent
 from p2p.service.rewards.criteria import intent_of, understand
@@ -20,21 +21,21 @@ EYES = Criterion(
 WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BETWEEN: "from"}
 
 
-def derived(ws: Workspace, sentence: str, environment: str) -> tuple[Intent, str]:
+def derived(ws: Workspace, sentence: str, environment: str, commands: Commands | None = None) -> tuple[Intent, str]:
     """What a sentence is judged by, and what its caller should know of that.
 
     What the built-in author does not understand is judged by eyes, until its caller says what to measure; what it does
     understand is kept. What it understands and cannot judge, as a contradiction, is left to eyes as a whole, and told.
     """
     try:
-        found = understand(ws, sentence, environment)
+        found = understand(ws, sentence, environment, commands)
     except UnknownPhrase as error:
         reason = str(error).splitlines()[0]
         note = (
             f"p2p measures nothing of this sentence ({reason}) It is judged by eyes alone, and training selects by "
             "return. Better: steer_session(criteria=[...]) with predicates over the features in reward_rules."
         )
-        return intent_of(ws, sentence, environment, (EYES,)), note
+        return intent_of(ws, sentence, environment, (EYES,), commands=commands), note
     if not found.left_over:
         return found.intent, ""
     note = (

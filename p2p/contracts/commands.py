@@ -75,6 +75,14 @@ class Commands(Contract):
         """Largest commanded speed along or across the heading [m/s]."""
         return max(self.top("velocity_x"), self.top("velocity_y"))
 
+    @property
+    def words(self) -> str:
+        """The ranges and when they are drawn from, as a sentence."""
+        ranges = [(name, *self.range_of(name)) for name in COMPONENTS if self.top(name)]
+        said = ", ".join(f"{name} in [{low:g}, {high:g}]" for name, low, high in ranges)
+        when = "each episode" if self.resample_s is None else f"every {self.resample_s:g} s"
+        return f"{said}, drawn {when}; {self.stand_share:.0%} of the draws say to stand still."
+
     def require(self, env: "EnvSpec") -> None:
         """Refuse what a robot's body cannot follow.
 

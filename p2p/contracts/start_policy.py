@@ -79,8 +79,9 @@ class StartPolicy(Contract):
         return f"{own:,} steps of its own, after {self.steps:,} of {self.words}: {own + self.steps:,} in all"
 
 
-FIXED = ("net_arch", "activation", "normalize_obs", "clip_obs", "observe")
-"""Fields of `TrainConfig` that a training takes over from the policy that it goes on from."""
+FIXED = ("net_arch", "activation", "normalize_obs", "clip_obs", "observe", "commands")
+"""Fields of `TrainConfig` that a training takes over from the policy that it goes on from; it may draw commands from
+other ranges."""
 
 
 MOST_LINES = 0.3
@@ -88,7 +89,7 @@ MOST_LINES = 0.3
 LEAST_SCORE = 0.3
 """Score from which a policy is gone on from unasked: one that does hardly any of what was asked is as often stuck as
 on its way."""
-NEEDS_ZERO = (*FIXED, "log_std_init", "learner", "env_kwargs")
+NEEDS_ZERO = (*(name for name in FIXED if name != "commands"), "log_std_init", "learner", "env_kwargs")
 """Fields of `TrainConfig` whose change has no effect, or no place, in a policy that exists already."""
 
 

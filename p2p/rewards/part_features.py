@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from p2p.contracts.env import BY_NAME, COM, QUANTITIES, Feature, PartKind, parts_of
 from p2p.contracts.errors import InvalidConfig, InvalidInput
+from p2p.rewards.definitions import COMMAND_FEATURES
 from p2p.rewards.expressions import Expression, is_expression, parse_expression, parse_unit
 
 if TYPE_CHECKING:  # see `p2p.rewards.features`
@@ -68,6 +69,8 @@ def described(name: str, spec: "EnvSpec") -> Feature:
         return Feature(name=name, unit=expression.unit, frame="-", description="Computed from other features.")
     close = get_close_matches(name, units, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
+    if name in COMMAND_FEATURES:
+        hint = " It needs commands, which are a field of the configuration."
     raise InvalidInput(
         f"{name!r}, which {spec.env_id} does not measure.{hint} It measures: {', '.join(spec.feature_names)}; "
         f"of its parts {', '.join(q.name for q in QUANTITIES if q.kind not in _WHOLE)}, each as quantity:part; "

@@ -38,6 +38,8 @@ def reward_constraints(spec: EnvSpec, *, features: bool = True) -> str:
         features: Whether its features are listed; False where the reader gets them elsewhere.
     """
     listed = "\n".join(f"- {f.name} [{f.unit}]: {f.description}" for f in spec.features)
+    if spec.commands is not None:
+        listed += f"\n\nThe robot is told to follow commands, and its policy sees them: {spec.commands.words}"
     return fill(
         "constraints",
         imports=", ".join(ALLOWED_IMPORTS),

@@ -32,6 +32,7 @@ TASK_FIELDS = (
     "start_states",
     "curriculum",
     "observe",
+    "commands",
     "side_info",
     "env_kwargs",
 )

@@ -13,7 +13,8 @@ from p2p.service.progress.session_view import view_session
 from p2p.service.rewards.criteria import intent_of
 from p2p.service.sessions import lifecycle
 from p2p.service.sessions.lifecycle import preview
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import environment_of
+from p2p.service.training.plan import commands_of
 from p2p.service.wording import reward_constraints
 from p2p.service.workspace import Workspace
 from p2p_mcp.criteria import corrected, derived, form, question
@@ -60,6 +61,7 @@ def confirm(
     environment: str,
     criteria: tuple[Criterion, ...] | None,
     confirm_criteria: bool,
+    config: Config,
     ctx: Context[Any, Any],
 ) -> Elicit[BaseModel] | None:
     """Ask the user about derived criteria, where the client can."""
@@ -68,7 +70,7 @@ def confirm(
     shows_forms = kinds is not None and (kinds.form is not None or kinds.url is None)
     if criteria or not confirm_criteria or not shows_forms:
         return None
-    found, _ = derived(ws, intent, environment)
+    found, _ = derived(ws, intent, environment, commands_of(config or {}))
     fields = form(found)
     return Elicit(question(found), fields) if fields is not None else None
 
@@ -123,18 +125,20 @@ def create_session(
         priority=priority,
     )
     given = criteria or ()
+    commands = commands_of(request.config)
     note = ""
     if given and not extend_criteria:
-        wanted = intent_of(ws, request.prompt, environment, given, episode_s)
+        wanted = intent_of(ws, request.prompt, environment, given, episode_s, commands)
     else:
-        found, note = derived(ws, request.prompt, environment)
+        found, note = derived(ws, request.prompt, environment, commands)
+        commands = found.commands or commands
         keys = {criterion.key for criterion in given}
         kept = tuple(criterion for criterion in found.criteria if criterion.key not in keys)
         length = episode_s if episode_s is not None else found.episode_s
-        wanted = intent_of(ws, request.prompt, environment, (*kept, *given), length)
+        wanted = intent_of(ws, request.prompt, environment, (*kept, *given), length, commands)
     if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):
-        wanted = intent_of(ws, intent, environment, corrected(wanted, answer.data), wanted.episode_s)
-    rules = reward_constraints(describe_environment(ws, environment))
+        wanted = intent_of(ws, intent, environment, corrected(wanted, answer.data), wanted.episode_s, commands)
+    rules = reward_constraints(environment_of(ws, request, wanted))
     if dry_run:
         return previewed(ws, preview(ws, request, intent=wanted), note, rules)
     session = lifecycle.create_session(ws, request, intent=wanted)

@@ -103,7 +103,7 @@ def _written(ws: Workspace, models: SessionModels, env_id: str, intent: Intent) 
     spec = describe_environment(ws, env_id)
     asked = whole(intent)
     names = tuple(feature.name for feature in spec.features)
-    known = known_motions_file(ws, CalibrationRecord(ws.runs.path).known_motions(env_id), env_id)
+    known = known_motions_file(ws, CalibrationRecord(ws.runs.path).known_motions(env_id), spec)
     author = JudgeAuthor(models.for_role(ROLE), spec, asked, lambda source: problems_of(ws, source, names, known))
     try:
         return author.write(asked.criteria[0])

@@ -7,7 +7,7 @@ from p2p.judges import synthesis
 from p2p.registry import naming_extras
 from p2p.service.judging.judge_code import judge_by_functions
 from p2p.service.training.aggregation import ended_early
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import session_for
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
@@ -33,7 +33,7 @@ def rejudge(ws: Workspace, session_id: str, number: int, prompt: str | None = No
         raise InvalidInput(f"Iteration {number} of {session_id} has no report rollouts yet. Judge it first: {judge}")
     if prompt is None:
         return judge_by_code(ws, record, iteration)
-    intent = ws.author(session.author).elicit(prompt, describe_environment(ws, session.env_id))
+    intent = ws.author(session.author).elicit(prompt, environment_of(ws, session, record.read_criteria()))
     threshold = session_for(record, number).pass_threshold
     with naming_extras():
         from p2p.judges.code import CodeJudge  # noqa: PLC0415 - numpy, which the service starts without

@@ -15,7 +15,7 @@ from p2p.rewards.part_features import names_for_code
 from p2p.service.jobs.worker_jobs import run_to_end
 from p2p.service.judging.judge_code import call_on_report, write_judge_code
 from p2p.service.judging.judge_trials import known_motions_file
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
@@ -42,7 +42,7 @@ def judge_code_task(ws: Workspace, session_id: str) -> JudgeCodeTask:
     return JudgeCodeTask(
         session_id=session_id,
         to_measure=_to_measure(record),
-        rules=rules(describe_environment(ws, record.read_session().env_id)),
+        rules=rules(environment_of(ws, record.read_session(), record.read_criteria())),
         functions=code.functions if code is not None else (),
     )
 
@@ -117,11 +117,10 @@ def _on_trial(
     """Problems found in a trial of a function, and the known motions it scores highest."""
     from p2p.judges import generated  # noqa: PLC0415 - numpy, which the service starts without
 
-    env_id = record.read_session().env_id
-    spec = describe_environment(ws, env_id)
+    spec = environment_of(ws, record.read_session(), record.read_criteria())
     names = (*spec.feature_names, *sorted(names_for_code(spec)))
     clips = KnownMotionsRecord(record.known_motions_dir)
-    motions = known_motions_file(ws, clips, env_id)
+    motions = known_motions_file(ws, clips, spec)
     directory = ws.runs.trial_dir()
     try:
         generated.prepare_trial(directory, function.source, names, motions)

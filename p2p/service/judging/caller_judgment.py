@@ -17,7 +17,7 @@ from p2p.service.logs.job import keep_logs
 from p2p.service.progress.lineage import record_iteration
 from p2p.service.progress.session_view import job_status, live_training, view_session
 from p2p.service.training.aggregation import aggregate_checkpoints
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.training.iteration import settled_aggregation
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
@@ -48,7 +48,7 @@ def judge_evidence(ws: Workspace, session_id: str, iteration: int | None = None)
     code = judge_by_code(ws, record, chosen)
     kept = tuple(rollout for rollout in code.rollouts if rollout.label is not None)
     unjudged = synthesis.unseen(intent, code) if intent is not None else ()
-    spec = describe_environment(ws, session.env_id)
+    spec = environment_of(ws, session, intent)
     asked = judged_features((c.predicate for c in intent.criteria) if intent is not None else (), spec)
     numbers = rollout_numbers(chosen.report.path, SHOWN, (*spec.features, *asked))
     sheet = SheetRecord(chosen.path)

@@ -17,7 +17,7 @@ from p2p.service.judging.evidence import SHOWN, duration_s, rubric_for
 from p2p.service.judging.eyes import ROLE, keep_picture, requested_view, vision_models
 from p2p.service.pictures.picturing import make_picture, relative_path
 from p2p.service.training.aggregation import checkpoints_by_merit
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import session_for, unanswered_vetoes
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
@@ -194,7 +194,7 @@ def _evidence(
         from p2p.judges.code import CodeJudge  # noqa: PLC0415 - numpy, which the service starts without
     code = CodeJudge().measure_checkpoint(intent, checkpoint.path, threshold)
     job, pictures = _checkpoint_view(ws, iteration, run, step, ViewRequest())
-    spec = describe_environment(ws, session.env_id)
+    spec = environment_of(ws, session, intent)
     unjudged = synthesis.unseen(intent, code)
     return Evidence(
         session_id=record.session_id,

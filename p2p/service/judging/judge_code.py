@@ -10,7 +10,7 @@ from p2p.rewards.part_features import names_for_code
 from p2p.service.jobs.worker_jobs import completed, run_to_end
 from p2p.service.judging.judge_trials import known_motions_file, problems_of
 from p2p.service.models.session_models import session_models
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import session_for
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
@@ -128,9 +128,9 @@ def _judge_author(
     patience_s = ws.settings.model_patience_s
     silence_s = ws.settings.model_silence_s
     models = session_models(record, patience_s, silence_s, session.judge_author)
-    spec = describe_environment(ws, session.env_id)
+    spec = environment_of(ws, session, intent)
     names = (*spec.feature_names, *sorted(names_for_code(spec)))
-    known = known_motions_file(ws, KnownMotionsRecord(record.known_motions_dir), session.env_id)
+    known = known_motions_file(ws, KnownMotionsRecord(record.known_motions_dir), spec)
 
     def validate(source: str) -> list[str]:
         found = problems_of(ws, source, names, known)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from p2p.contracts.env import EnvSpec
 from p2p.contracts.known_motions import ROBOTS, KnownMotionsRequest
 from p2p.service.jobs.worker_jobs import completed, run_to_end
 from p2p.service.workspace import Workspace
@@ -22,16 +23,16 @@ def problems_of(ws: Workspace, source: str, names: tuple[str, ...], known: Path 
         files.discard(directory)
 
 
-def known_motions_file(ws: Workspace, clips: KnownMotionsRecord, env_id: str) -> Path | None:
-    """Features of motions prescribed joint by joint; None if the robot has none.
+def known_motions_file(ws: Workspace, clips: KnownMotionsRecord, spec: EnvSpec) -> Path | None:
+    """Features of motions prescribed joint by joint; None if the robot has none, or is told what they do not follow.
 
     Args:
         clips: Where they lie, or are made.
-        env_id: The robot's environment.
+        spec: The robot's environment.
     """
-    if env_id not in ROBOTS:
+    if spec.env_id not in ROBOTS or spec.commands is not None:
         return None
     if not completed(ws.backend, clips.path):
-        clips.save_request(KnownMotionsRequest(env_id=env_id, variations=1))
+        clips.save_request(KnownMotionsRequest(env_id=spec.env_id, variations=1))
         run_to_end(ws.backend, "known_motions", clips.path)
     return clips.features_path

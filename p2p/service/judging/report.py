@@ -15,7 +15,7 @@ from p2p.service.jobs.worker_jobs import (
     worker_job,
 )
 from p2p.service.judging.choosing import chosen_checkpoint
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.pictures import take_over
@@ -83,8 +83,9 @@ def _prepared(ws: Workspace, session_id: str, number: int) -> tuple[IterationRec
         return report, completed(ws.backend, report.path)
     if not completed(ws.backend, report.path):
         iteration.report.forget_evaluation()
-    report.save_env_spec(describe_environment(ws, session.env_id))
-    if (intent := record.read_criteria()) is not None:
+    intent = record.read_criteria()
+    report.save_env_spec(environment_of(ws, session, intent))
+    if intent is not None:
         report.save_criteria(intent)
     iteration.report.save_request(request)
     return report, False

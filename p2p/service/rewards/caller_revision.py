@@ -13,7 +13,7 @@ from p2p.service.rewards.revision import attempt
 from p2p.service.rewards.starting import decide_start
 from p2p.service.rewards.submission import Submission, hand_in
 from p2p.service.rounding import rounded_term, short
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.wording import reward_constraints
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
@@ -49,7 +49,7 @@ def revision_brief(ws: Workspace, session_id: str, iteration: int | None = None)
     chosen = attempt(record, number)
     best_run = record.iteration(number).path / (judgment.run_id or "")
     summary = IterationRecord(best_run).read_summary()
-    spec = describe_environment(ws, session.env_id)
+    spec = environment_of(ws, session, intent)
     observation = judgment.observation
     if observation is not None:
         observation = observation.model_copy(update={"diagnosis": observation.diagnosis[:MAX_SEEN]})

@@ -32,7 +32,7 @@ from p2p.service.rewards.trials import (
 from p2p.service.rewards.variants import settled
 from p2p.service.rewards.writing import check_reward, draft_reward, elicit_intent
 from p2p.service.training.aggregation import run_result
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.training.iteration import plan_runs
 from p2p.service.training.plan import session_for
 from p2p.service.workspace import Workspace
@@ -101,8 +101,8 @@ def _train_some(ws: Workspace, record: SessionRecord, number: int) -> None:
     chosen = affordable(wanted, left)
     if len(chosen) < FEWEST:
         return
-    spec = describe_environment(ws, session.env_id)
     intent = record.read_criteria()
+    spec = environment_of(ws, session, intent)
     runs: list[IterationRecord] = []
     for index in chosen:
         run = kept.run(index, session.seeds[0])
@@ -188,7 +188,7 @@ def _write_one(ws: Workspace, record: SessionRecord, place: CandidatePlace) -> N
         return
     if mended.read_reward_report() is None:
         record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors), candidate=place.number)
-    spec = describe_environment(ws, record.read_session().env_id)
+    spec = environment_of(ws, record.read_session(), intent)
     _tried(ws, record, place, mended, lambda: author.repair(intent, spec, draft, report))
 
 
@@ -225,7 +225,7 @@ def _candidate(ws: Workspace, record: SessionRecord, place: CandidatePlace) -> R
     assert intent is not None, "a session without an intent brings its reward"
     if not isinstance(author, CandidateAuthor):
         raise InvalidInput(f"The author {session.author!r} writes one reward for each iteration.")
-    written = author.write_candidate(intent, describe_environment(ws, session.env_id), place)
+    written = author.write_candidate(intent, environment_of(ws, session, intent), place)
     if place.revision is not None:
         base = draft_reward(ws, record, place.iteration)
         changes = {**base.config_changes, **written.config_changes}

@@ -5,14 +5,17 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from p2p.analysis.tightening import tightened
+from p2p.contracts.commands import Commands
 from p2p.contracts.errors import Busy, InvalidInput
 from p2p.contracts.intent import Criterion, Intent, Tightening, Understanding
 from p2p.contracts.protocols import SentenceReader
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import EventName, SessionStatus
+from p2p.rewards.definitions import commanded
 from p2p.rewards.part_features import problem_of
 from p2p.service.progress.session_view import live_training
 from p2p.service.training.environments import find_environment
+from p2p.service.training.plan import commands_of
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
 from p2p.store.iterations import all_runs
@@ -27,7 +30,7 @@ def derive_intent(ws: Workspace, prompt: str, env_id: str) -> Intent:
     return ws.author("builtin").elicit(prompt.strip(), find_environment(ws, env_id))
 
 
-def understand(ws: Workspace, prompt: str, env_id: str) -> Understanding:
+def understand(ws: Workspace, prompt: str, env_id: str, commands: Commands | None = None) -> Understanding:
     """Criteria the built-in author derives from a sentence, with the parts left to eyes; saves nothing.
 
     Raises:
@@ -35,26 +38,31 @@ def understand(ws: Workspace, prompt: str, env_id: str) -> Understanding:
     """
     author = ws.author("builtin")
     assert isinstance(author, SentenceReader), "the built-in author reads sentences"
-    return author.understand(prompt.strip(), find_environment(ws, env_id), partly=True)
+    return author.understand(prompt.strip(), commanded(find_environment(ws, env_id), commands), partly=True)
 
 
 def intent_of(
-    ws: Workspace, prompt: str, env_id: str, criteria: Sequence[Criterion], episode_s: float | None = None
+    ws: Workspace,
+    prompt: str,
+    env_id: str,
+    criteria: Sequence[Criterion],
+    episode_s: float | None = None,
+    commands: Commands | None = None,
 ) -> Intent:
-    """Intent of a sentence with the caller's own criteria.
+    """Intent of a sentence with the caller's own criteria, which may be about `commands`.
 
     Raises:
         InvalidInput: a criterion reads a feature the environment does not have, or they contradict each other.
+        InvalidConfig: the robot cannot follow the commands.
     """
-    spec = find_environment(ws, env_id)
+    spec = commanded(find_environment(ws, env_id), commands)
     for criterion in criteria:
         if criterion.predicate is not None and (problem := problem_of(criterion.predicate, spec)):
             raise InvalidInput(f"Criterion {criterion.key!r} reads {problem}")
     length = {} if episode_s is None else {"episode_s": episode_s}
     try:
-        return Intent.model_validate(
-            {"prompt": prompt, "env_id": env_id, "criteria": [c.model_dump() for c in criteria], **length}
-        )
+        fields = {"prompt": prompt, "env_id": env_id, "criteria": [c.model_dump() for c in criteria]}
+        return Intent.model_validate({**fields, **length, "commands": commands})
     except ValidationError as error:
         raise InvalidInput(f"These criteria do not go together: {error.errors()[0]['msg']}.") from error
 
@@ -116,7 +124,7 @@ def tighten_criteria(ws: Workspace, session_id: str, criteria: Sequence[Criterio
             )
         assert present is not None, "what was judged has criteria"
         made = tightened(present.criteria, criteria)
-        intent = intent_of(ws, present.prompt, present.env_id, made, present.episode_s)
+        intent = intent_of(ws, present.prompt, present.env_id, made, present.episode_s, present.commands)
         try:
             change = Tightening(
                 after_iteration=refused,
@@ -169,7 +177,8 @@ def replace_criteria(
     new = {criterion.key: criterion for criterion in criteria}
     kept = [c for c in present.criteria if c.key not in new] if extend and present is not None else []
     length = episode_s if episode_s is not None else (present.episode_s if present is not None else None)
-    intent = intent_of(ws, session.prompt, session.env_id, (*kept, *criteria), length)
+    commands = commands_of(session.config) or (present.commands if present is not None else None)
+    intent = intent_of(ws, session.prompt, session.env_id, (*kept, *criteria), length, commands)
     record.save_criteria(intent)
     for run in (run for iteration in iterations for run in all_runs(iteration)):
         run.save_criteria(intent)  # cancelled before its first evaluation: continued, it is judged by these

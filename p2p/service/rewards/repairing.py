@@ -7,7 +7,7 @@ from p2p.contracts.session import EventName
 from p2p.contracts.training import IterationAggregation
 from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.writing import write_reward
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.training.iteration import train
 from p2p.service.workspace import Workspace
 
@@ -36,7 +36,7 @@ def train_or_repair(ws: Workspace, session_id: str, number: int) -> IterationAgg
                 raise
             record.events.emit(EventName.REWARD_ERROR, number, errors=[str(failure)])
             told = RewardReport(spec=report.spec, issues=(RewardIssue(severity="error", message=str(failure)),))
-            spec = describe_environment(ws, record.read_session().env_id)
+            spec = environment_of(ws, record.read_session(), intent)
             mended = author.repair(intent, spec, draft, told)
             iteration.forget_reward()  # and its trainings with it
             iteration.save_draft(mended)

@@ -8,7 +8,7 @@ from p2p.service.progress.advising import advice_on
 from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.starting import decide_start
 from p2p.service.rewards.variants import revision_within
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import as_trained, base_config, session_for
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
@@ -27,7 +27,7 @@ def revise(ws: Workspace, session_id: str, number: int) -> Revision:
     assert intent is not None, "a session without an intent ends after one iteration"
     with record.events.span(EventName.REVISE_START, EventName.REVISE_END, number) as result:
         attempts = tuple(attempt(record, index) for index in range(1, number + 1))
-        spec = describe_environment(ws, session.env_id)
+        spec = environment_of(ws, session, intent)
         wishes = tuple(wish.text for wish in record.read_wishes())
         revision = author_of(ws, record).revise(intent, spec, attempts, wishes)
         revision = revision_within(session, revision)

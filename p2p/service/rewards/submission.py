@@ -22,7 +22,7 @@ from p2p.service.rewards.revision import attempt, revise
 from p2p.service.rewards.starting import decide_start
 from p2p.service.rewards.variants import refuse_fixed
 from p2p.service.rewards.writing import check_reward, draft_reward, elicit_intent, try_draft
-from p2p.service.training.environments import describe_environment, find_environment
+from p2p.service.training.environments import environment_of, find_environment
 from p2p.service.training.plan import effective_config, run_configs, session_for
 from p2p.service.workspace import Workspace
 from p2p.store import files
@@ -150,7 +150,7 @@ def check_reward_source(
     draft = RewardDraft(source=source)
     intent = ws.record(session.session_id).read_criteria() if isinstance(session, Session) else None
     if prompt:
-        intent = ws.author("builtin").elicit(prompt.strip(), describe_environment(ws, session.env_id))
+        intent = ws.author("builtin").elicit(prompt.strip(), environment_of(ws, session))
     directory = ws.runs.trial_dir()
     try:
         report = check_reward(ws, directory / "check", session, draft, intent)

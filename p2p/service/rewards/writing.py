@@ -10,12 +10,13 @@ from p2p.contracts.protocols import Repairer
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
 from p2p.contracts.session import EventName, NewSession
 from p2p.contracts.work import CheckRequest
+from p2p.rewards.definitions import commanded
 from p2p.rewards.part_features import require_bounds
 from p2p.service.jobs.worker_jobs import run_to_end
 from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.variants import settled
-from p2p.service.training.environments import describe_environment
-from p2p.service.training.plan import base_config
+from p2p.service.training.environments import environment_of
+from p2p.service.training.plan import about_commands, base_config, told
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -36,8 +37,8 @@ def elicit_intent(ws: Workspace, session_id: str) -> Intent | None:
     with record.settling():
         if (intent := record.read_criteria()) is not None:  # somebody else was first
             return intent
-        intent = author_of(ws, record).elicit(session.prompt, describe_environment(ws, session.env_id))
-        record.save_criteria(intent)
+        intent = author_of(ws, record).elicit(session.prompt, environment_of(ws, session))
+        record.save_criteria(about_commands(intent, session.config))
     record.events.emit(EventName.INTENT_ELICITED, criteria=[criterion.title for criterion in intent.criteria])
     return intent
 
@@ -91,7 +92,7 @@ def repaired(ws: Workspace, record: SessionRecord, number: int, report: RewardRe
             break
         if not report.accepted:
             record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors))
-        mended = author.repair(intent, describe_environment(ws, session.env_id), draft, report)
+        mended = author.repair(intent, environment_of(ws, session, intent), draft, report)
         iteration.forget_reward()  # its check is a job, which is done once
         report = try_draft(ws, record, number, lambda mended=mended: mended)  # type: ignore[misc]
     return report
@@ -111,8 +112,8 @@ def check_reward(
     Raises:
         InvalidConfig: the configuration it asks for is wrong.
     """
-    config = base_config(session, draft)
-    spec = describe_environment(ws, session.env_id)
+    config = base_config(session, told(draft, session, intent))
+    spec = commanded(environment_of(ws, session), config.commands)
     if config.observe is not None:
         config.observe.require(spec)
     if config.start_states is not None:
@@ -153,7 +154,7 @@ def draft_reward(ws: Workspace, record: SessionRecord, number: int) -> RewardDra
     if number == 1:
         intent = elicit_intent(ws, session.session_id)
         assert intent is not None, "a session without an intent brings its reward"
-        return author_of(ws, record).write(intent, describe_environment(ws, session.env_id))
+        return author_of(ws, record).write(intent, environment_of(ws, session, intent))
     revision = record.iteration(number - 1).read_revision()
     assert revision is not None, f"iteration {number - 1} has not been revised"
     return RewardDraft(

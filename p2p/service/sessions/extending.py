@@ -55,7 +55,7 @@ def continue_session(
     intent = present
     if request.criteria:
         made = tightened(present.criteria, request.criteria)
-        intent = intent_of(ws, present.prompt, present.env_id, made, present.episode_s)
+        intent = intent_of(ws, present.prompt, present.env_id, made, present.episode_s, present.commands)
     check_request(ws, session, intent)
     wish = wish_of(request.wish, iteration=0) if request.wish.strip() else None
     session = session.model_copy(update={"extends": Extension(session_id=session_id, iteration=best)})

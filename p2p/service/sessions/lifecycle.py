@@ -16,8 +16,8 @@ from p2p.service.models.session_models import require_models
 from p2p.service.progress.policies import find_policy
 from p2p.service.rewards.authors import writes_by_model
 from p2p.service.sessions.preview import preview_of
-from p2p.service.training.environments import describe_environment, find_environment
-from p2p.service.training.plan import run_configs
+from p2p.service.training.environments import environment_of, find_environment
+from p2p.service.training.plan import about_commands, run_configs
 from p2p.service.training.start_policies import RESUMES_NOTHING, KeptPolicy, require_fit, require_same_interface
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
@@ -124,12 +124,12 @@ def check_request(ws: Workspace, request: NewSession, intent: Intent | None) -> 
             f"{request.candidates} candidates. Language models write several: "
             f"{Remedy.CHOOSE_AUTHOR.of()}; or leave candidates at 1."
         )
-    spec = describe_environment(ws, request.env_id)
+    spec = environment_of(ws, request, intent)
     for config in run_configs(request, RewardDraft(source="")).values():
         packages.require_learner(config.learner)
     if intent is not None or not request.prompt.strip() or writes_by_model(request):
-        return intent
-    return _understood(ws, request, spec).intent
+        return intent and about_commands(intent, request.config)
+    return about_commands(_understood(ws, request, spec).intent, request.config)
 
 
 def start_of(ws: Workspace, request: NewSession) -> KeptPolicy | None:
@@ -147,7 +147,7 @@ def start_of(ws: Workspace, request: NewSession) -> KeptPolicy | None:
     configs = run_configs(request, RewardDraft(source=""), policy=start)
     require_fit(start, configs.values())
     kwargs = next(iter(configs.values())).env_kwargs
-    require_same_interface(chosen, describe_environment(ws, request.env_id), kwargs)
+    require_same_interface(chosen, environment_of(ws, request), kwargs)
     return chosen
 
 
@@ -175,6 +175,7 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
         raise InvalidInput(f"Say what to do, for example: {Remedy.CREATE.of()}")
     spec = find_environment(ws, request.env_id)
     request = request.model_copy(update={"env_id": spec.env_id})
+    spec = environment_of(ws, request, intent)
     start_of(ws, request)
     if intent is not None:
         return preview_of(request, spec, Understanding(intent=intent), None, ws.runs, _slots(ws))

@@ -9,11 +9,14 @@ from pathlib import Path
 
 from p2p.contracts.env import EnvModule, EnvSpec
 from p2p.contracts.errors import InvalidInput, P2PError, TrainingFailed, UnknownName
+from p2p.contracts.intent import Intent
+from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import DescribeRequest
 from p2p.envs import catalog
+from p2p.rewards.definitions import commanded
 from p2p.service.jobs.worker_jobs import last_line, run_to_end
-from p2p.service.training.plan import parse_config
+from p2p.service.training.plan import commands_of, parse_config
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
@@ -98,6 +101,17 @@ def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
     if spec is None:
         raise UnknownName("environment", env_id, catalog.known())
     return spec
+
+
+def environment_of(ws: Workspace, session: NewSession, intent: Intent | None = None) -> EnvSpec:
+    """Facts of a session's environment, with the features of the commands that its criteria or its configuration give.
+
+    Raises:
+        UnknownName: as `describe_environment`.
+        InvalidConfig: the robot cannot follow the commands, or a range of them is wrong.
+    """
+    told = intent.commands if intent is not None else None
+    return commanded(describe_environment(ws, session.env_id), told or commands_of(session.config))
 
 
 def _module_of(env_id: str) -> EnvModule:

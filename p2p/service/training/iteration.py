@@ -16,7 +16,7 @@ from p2p.service.jobs.worker_jobs import ERRORS, last_line, worker_job
 from p2p.service.models.session_models import require_steps
 from p2p.service.training.aggregation import aggregate, run_result
 from p2p.service.training.checkpoint_events import CheckpointJudgments
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import describe_environment, environment_of
 from p2p.service.training.plan import run_configs, session_for
 from p2p.service.training.start_policies import require_fit, settle_start
 from p2p.service.workspace import Workspace
@@ -107,7 +107,7 @@ def _prepare(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -
     intent = record.read_criteria()
     draft = iteration.read_draft()
     assert draft is not None, "an iteration is trained after its reward is written"
-    spec = describe_environment(ws, session.env_id)
+    spec = environment_of(ws, session, intent)
     request = iteration.read_training_request()
     configs = request.configs if request is not None else None
     policy = settle_start(record, iteration)

@@ -7,7 +7,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from p2p.contracts.background import StartTraining
+from p2p.contracts.commands import Commands
 from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session
 from p2p.contracts.start_policy import StartPolicy
@@ -179,6 +181,30 @@ def parse_config(fields: dict[str, object]) -> TrainConfig:
         return TrainConfig.model_validate(fields)
     except ValidationError as error:
         raise InvalidConfig("\n".join(["The training configuration is not valid:", *_explanations(error)])) from error
+
+
+def commands_of(config: Mapping[str, object]) -> Commands | None:
+    """Commands that a session's own configuration gives; None where it gives none.
+
+    Raises:
+        InvalidConfig: a range of them is wrong.
+    """
+    given = config.get("commands")
+    return None if given is None else parse_config({"commands": given}).commands
+
+
+def about_commands(intent: Intent, config: Mapping[str, object]) -> Intent:
+    """Intent that is judged by the commands of a session's own configuration, where that gives some."""
+    commands = commands_of(config)
+    return intent if commands is None else intent.model_copy(update={"commands": commands})
+
+
+def told(draft: RewardDraft, session: NewSession, intent: Intent | None) -> RewardDraft:
+    """Draft whose training has the commands that the criteria are about, where nobody chose others for it."""
+    if intent is None or intent.commands is None or "commands" in {**session.config, **draft.config_changes}:
+        return draft
+    changes = {**draft.config_changes, "commands": intent.commands.model_dump(mode="json")}
+    return draft.model_copy(update={"config_changes": changes})
 
 
 def _explanations(error: ValidationError) -> Iterator[str]:

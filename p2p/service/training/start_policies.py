@@ -120,7 +120,9 @@ def require_fit(start: StartPolicy, configs: Iterable[TrainConfig]) -> None:
     for config in configs:
         values = config.model_dump(mode="json", include=set(FIXED))
         for name, had in start.config.items():
-            if values[name] != had and not (name == "observe" and had is None):  # who was told nothing may be told more
+            told_more = name in ("observe", "commands") and had is None  # who was told nothing may be told more
+            ranges = name == "commands" and None not in (values[name], had)
+            if values[name] != had and not (told_more or ranges):
                 raise InvalidConfig(
                     f"{name} is {values[name]!r} in this training and {had!r} in the policy it would go on from "
                     f"({start.words}). Leave {name} out, so that it is taken over from the policy; "

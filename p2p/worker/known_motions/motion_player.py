@@ -13,7 +13,6 @@ from p2p.rewards.expression_values import evaluate
 from p2p.rewards.features import Features, measure_trajectory
 from p2p.rewards.part_features import PartFeature, read_extra_features
 from p2p.rewards.part_sequences import PartSequences
-from p2p.worker.engine.commands import tried_command
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.engine.morphology import FREE
 from p2p.worker.features.kinematics import Kinematics
@@ -139,8 +138,7 @@ class MotionPlayer:
 
     def measured(self, qpos: Floats, qvel: Floats, actions: Floats) -> Played:
         """States with their features, including part features of whole-motion criteria."""
-        told = np.tile(tried_command(self.spec), (len(actions), 1)) if self.spec.commands is not None else None
-        features = measure_trajectory(self.spec, self._kinematics.read(qpos, qvel), actions, told)
+        features = measure_trajectory(self.spec, self._kinematics.read(qpos, qvel), actions)
         angles = {f"joint_angle:{name}": qpos[:, index] for name, index in self._joints.items()}
         starts = np.zeros((len(actions), 1), dtype=np.bool_)
         starts[0] = True

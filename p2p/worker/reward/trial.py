@@ -16,6 +16,7 @@ from p2p.analysis.term_statistics import term_statistics
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidReward
 from p2p.contracts.reward import RewardIssue, RewardReport, RewardSpec
+from p2p.rewards.definitions import COMMAND_FEATURES
 from p2p.training.reward_function import RewardFunction
 from p2p.worker.code_host.serve import Result
 from p2p.worker.code_host.untrusted_text import MAX_MESSAGE, shortened
@@ -305,5 +306,7 @@ def _key_hint(error: BaseException, info: Mapping[str, Any]) -> str:
     """Available names in `info`, for a missing key."""
     if not isinstance(error, KeyError) or not error.args or not isinstance(error.args[0], str) or error.args[0] in info:
         return ""
+    if error.args[0] in COMMAND_FEATURES:
+        return " It needs commands, which are a field of the configuration."
     close = get_close_matches(error.args[0], info, n=1)
     return f" Did you mean info[{close[0]!r}]?" if close else f" `info` has {', '.join(sorted(info))}."
