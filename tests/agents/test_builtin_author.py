@@ -9,7 +9,8 @@ from p2p.analysis.predicates import measure
 from p2p.contracts.intent import Intent
 from p2p.contracts.training import TrainConfig
 from p2p.envs.catalog import known, load
-from p2p.rewards.part_features import part_feature_units
+from p2p.rewards.definitions import commanded
+from p2p.rewards.part_features import part_feature_units, problem_of
 from p2p.rewards.templates.body_table import body_of
 from p2p.training.presets import preset
 from p2p.training.reward_function import RewardFunction
@@ -76,6 +77,7 @@ def test_every_sentence_it_offers_becomes_a_reward_that_runs_and_criteria_that_c
     spec = load(env)
     intent = AUTHOR.elicit(sentence, spec)
     draft = AUTHOR.write(intent, spec)
+    spec = commanded(spec, intent.commands)
     reward = load_class(draft.source)
     rng = np.random.default_rng(0)
     for step in range(5):
@@ -91,7 +93,9 @@ def test_every_sentence_it_offers_becomes_a_reward_that_runs_and_criteria_that_c
     assert all(len(line) <= 120 for line in draft.source.splitlines())
     assert 2 <= len(intent.criteria) <= 12
     assert intent.criteria[0].required
-    features = {name: rng.normal(size=50) for name in (*spec.feature_names, *swings_of(env))}
+    read = {name for criterion in intent.criteria if criterion.predicate for name in criterion.predicate.names()}
+    features = {name: rng.normal(size=50) for name in {*spec.feature_names, *swings_of(env), *read}}
+    assert not [problem for one in intent.criteria if one.predicate and (problem := problem_of(one.predicate, spec))]
     assert len(measure(intent, features, spec.dt)) == len(intent.criteria)
     TrainConfig.model_validate({**preset(env), **draft.config_changes})
 

@@ -16,10 +16,11 @@ BASES = {
     "HalfCheetah-v5": ("run", "walk", "hop forward", "crawl", "stand still", "jump", "do a backflip", "rear up"),
     "Hopper-v5": ("hop forward", "run backward", "stay upright", "jump", "do a front flip"),
     "Walker2d-v5": ("walk", "run backward", "stand still", "balance", "jump"),
-    "Ant-v5": ("walk", "walk to the left", "run", "spin", "turn right 90 degrees", "jump", "stand still"),
+    "Ant-v5": ("walk", "walk to the left", "run", "spin", "turn right 90 degrees", "jump", "stand still",
+               "follow commands"),
     "Swimmer-v5": ("swim", "stay still", "spin left"),
     "Humanoid-v5": ("walk", "run", "spin right", "stand still", "jump"),
-}
+}  # fmt: skip
 ADDED = (
     "backward", "to the right", "slowly", "very slowly", "fast", "very fast", "as fast as you can", "at 2 m/s",
     "at least 2 m/s", "at most 2 m/s", "between 1 and 2 m/s", "exactly 1 m/s", "for 7 seconds", "twice", "3 times",
@@ -64,7 +65,7 @@ def judged(env: str, sentence: str) -> object:
         intent = AUTHOR.elicit(sentence, load(env))
     except UnknownPhrase:
         return None
-    return intent.criteria, intent.episode_s
+    return intent.criteria, intent.episode_s, intent.commands
 
 
 @pytest.mark.parametrize("env", BASES)

@@ -14,6 +14,7 @@ from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.intent import Category, Criterion, Intent, PreviewTerm, Understanding
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.reward import Revision, RewardDraft
+from p2p.rewards.definitions import commanded
 from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.body_table import body_of
 from p2p.rewards.templates.gaits import FOUR_LEG_GAITS, gait_of
@@ -71,6 +72,8 @@ class BuiltinAuthor:
             UnknownPhrase: the intent's sentence is not one of this author's.
         """
         eyes = any(criterion.key == EYES_KEY for criterion in intent.criteria)
+        if intent.commands is not None:
+            env = commanded(env, intent.commands)
         understood = _understand(intent.prompt, env, partly=eyes)
         plans = understood.plans
         # Merge the steps' recipes: training steps add up; the first with start states sets them.
@@ -129,6 +132,7 @@ class _Understood:
             env_id=self.body.env_id,
             criteria=(*criteria, *_eyes(self.rest)),
             episode_s=seconds_of(self.plans),
+            commands=next((plan.commands for plan in self.plans if plan.commands is not None), None),
         )
 
 
@@ -181,6 +185,8 @@ def _assumed(skills: Sequence[Skill], body: RobotFacts) -> Iterator[str]:
             yield f"No direction is given to {skill.name}: {side}."
         if any(name.endswith(f":{EITHER}") for name in skill.params.qualities):
             yield "No side is given: it learns to the left, and either side counts."
+        if skill.name == "follow" and body.commands is None and skill.params.speed_range is None:
+            yield "No speed is given: commands go up to what a robot of this size walks at."
         if skill.name == "move" and not {skill.params.pace, skill.params.speed, skill.params.speed_range} - {None}:
             yield f"No speed is given: as fast as to {skill.params.gait or 'move'} is for this robot."
         gait = skill.params.gait or ""

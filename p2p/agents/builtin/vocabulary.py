@@ -143,6 +143,27 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
         "move the fingertip to the target / bring the fingertip to the target / move the tip to the target / "
         "reach the target with the fingertip / move the arm to the target / reach",
     ),
+    *(
+        (
+            Mark(Kind.SKILL, "follow"),
+            " / ".join(
+                f"{verb} {whose}{which}{noun}"
+                for verb in ("follow", "track", "obey")
+                for whose in ("", "the ", "your ", "my ")
+                for which in ("", "velocity ", "speed ", "given ")
+                for noun in ("command", "commands")
+            ),
+        ),
+        (
+            Mark(Kind.SKILL, "follow"),
+            " / ".join(
+                f"{verb} {which} {noun}"
+                for verb in ("follow", "track", "walk at", "move at", "go at", "walk with", "move with")
+                for which in ("the commanded", "a commanded", "commanded")
+                for noun in ("velocity", "velocities", "speed", "speeds", "velocity and yaw rate")
+            ),
+        ),
+    ),
     (Mark(Kind.SKILL, "push"), "push"),
     *(
         (

@@ -186,7 +186,7 @@ def _judged_by(intent: Intent) -> object:
     criteria = tuple(
         criterion.model_copy(update={"title": "", "description": ""}).model_dump_json() for criterion in intent.criteria
     )
-    return criteria, intent.episode_s
+    return criteria, intent.episode_s, intent.commands
 
 
 def _name(spec: EnvSpec, sentence: str) -> str:

@@ -3,6 +3,7 @@
 from p2p.contracts.errors import UnknownName
 from p2p.rewards.templates.balance import Balance
 from p2p.rewards.templates.flip import Flip
+from p2p.rewards.templates.follow import Follow
 from p2p.rewards.templates.jump import Jump
 from p2p.rewards.templates.move import Move
 from p2p.rewards.templates.plan import Template
@@ -16,7 +17,7 @@ from p2p.rewards.templates.still import Still
 
 TEMPLATES: dict[str, type[Template]] = {
     template.name: template
-    for template in (Move, Still, Posture, Jump, Spin, Flip, Rear, StandUp, Reach, Push, Balance)
+    for template in (Move, Follow, Still, Posture, Jump, Spin, Flip, Rear, StandUp, Reach, Push, Balance)
 }
 """Skill -> its template. A new skill is one file and one name here."""
 

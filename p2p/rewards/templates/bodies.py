@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 
+from p2p.contracts.commands import Commands
 from p2p.rewards.legs import FourFeet
 from p2p.rewards.templates.skill import Pace
 
@@ -126,6 +127,8 @@ class RobotFacts:
     """Words in the names of its bodies, joints and geoms, such as "arm" of `right_upper_arm`."""
     four_feet: FourFeet | None = None
     """The feet of a four-legged body, by where they are."""
+    commands: Commands | None = None
+    """What its session tells it to follow; None where the session says nothing of it."""
 
     def has(self, *names: str) -> bool:
         """Whether all these features are measured on the robot."""

@@ -12,7 +12,7 @@ from p2p.rewards.legs import four_feet
 from p2p.rewards.templates.bodies import Band, JumpLimits, Pacing, RobotFacts, Upright
 from p2p.rewards.templates.skill import Pace
 
-_LEGGED = frozenset({"move", "still", "posture", "jump", "flip"})
+_LEGGED = frozenset({"move", "follow", "still", "posture", "jump", "flip"})
 
 _CHEETAH = RobotFacts(
     noun="the cheetah",
@@ -82,7 +82,7 @@ _WALKER = RobotFacts(
 )
 _ANT = RobotFacts(
     noun="the ant",
-    skills=frozenset({"move", "still", "posture", "jump", "spin"}),
+    skills=frozenset({"move", "follow", "still", "posture", "jump", "spin"}),
     refusals={
         "flip": "no reward is known that makes it flip",
         "rear": "no reward is known that makes it stand on two legs",
@@ -113,6 +113,7 @@ _SWIMMER = RobotFacts(
         "jump": "it swims in a plane and cannot leave it",
         "flip": "it swims in a plane and cannot turn over",
         "posture": "it swims in a plane: nothing about it is high, low or upright",
+        "follow": "it swims: commands are for robots that walk",
         "rear": "it has no legs",
         "stand_up": "it has no legs",
     },
@@ -129,7 +130,7 @@ _SWIMMER = RobotFacts(
 )
 _HUMANOID = RobotFacts(
     noun="the humanoid",
-    skills=frozenset({"move", "still", "posture", "jump", "spin"}),
+    skills=frozenset({"move", "follow", "still", "posture", "jump", "spin"}),
     gaits=frozenset({"move", "walk", "run", "hop"}),
     refusals={"flip": "no reward is known that makes it flip", "rear": "it has no hind legs"},
     gate='tolerance(info["up"], 0.8, 1.0, 0.6) * tolerance(info["height"], 1.2, 1.6, 0.4)',
@@ -154,7 +155,7 @@ _LYING = RobotFacts(
     noun="the humanoid",
     skills=frozenset({"stand_up"}),
     refusals=dict.fromkeys(
-        ("move", "still", "posture", "jump", "spin", "flip", "rear"), "it lies on its back at the start"
+        ("move", "follow", "still", "posture", "jump", "spin", "flip", "rear"), "it lies on its back at the start"
     ),
     effort=0.05,
     stand=Band(1.0, 1.6),
@@ -162,7 +163,7 @@ _LYING = RobotFacts(
 )
 _ARM = "it is an arm that is fixed to the ground"
 _CART = "it is a cart with a pole"
-_MOTIONS = ("move", "still", "posture", "jump", "spin", "flip", "rear", "stand_up")
+_MOTIONS = ("move", "follow", "still", "posture", "jump", "spin", "flip", "rear", "stand_up")
 
 BODIES: dict[str, RobotFacts] = {
     "HalfCheetah-v5": _CHEETAH,
@@ -227,6 +228,7 @@ def body_of(spec: EnvSpec) -> RobotFacts:
         described=spec.robot is not None,
         standing=max(spec.rest_height if spec.robot is not None else middle, 0.1),
         four_feet=feet,
+        commands=spec.commands,
         part_names=frozenset(re.findall(r"[a-z]+", " ".join(names).lower())),
         skills=known.skills | ({"rear"} if spec.robot is not None and feet is not None else set()),
     )
@@ -258,6 +260,7 @@ def _guess(spec: EnvSpec) -> RobotFacts:
 
 _NEEDS: dict[str, tuple[str, ...]] = {
     "move": ("velocity_x", "displacement_x"),
+    "follow": ("forward_velocity", "up"),
     "still": ("speed", "displacement"),
     "posture": ("height", "up"),
     "jump": ("clearance", "up"),

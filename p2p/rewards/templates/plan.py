@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
+from p2p.contracts.commands import Commands
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.intent import Criterion
 from p2p.contracts.observe import Counter, Milestone
@@ -78,6 +79,8 @@ class Plan:
     """Features that the policy is told as far as the robot has them, also where only a simulator knows them."""
     clock_s: float | None = None
     """Period of a clock that the policy must be told, as the terms go by it [s]."""
+    commands: Commands | None = None
+    """What the robot is told to follow; None for nothing."""
     milestone: Milestone = SOON
     seconds: float = 2.0
     """Time the step needs in a sequence [s]."""

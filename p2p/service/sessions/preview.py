@@ -14,11 +14,11 @@ from p2p.training.speeds import STEPS_PER_SECOND
 LOOKED_AT = 10
 """Newest sessions whose trainings tell how fast this machine is."""
 MEASURES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("speed", ("velocity_x", "velocity_y", "speed", "forward_velocity")),
+    ("speed", ("velocity_x", "velocity_y", "speed", "forward_velocity", "velocity_error")),
     ("where it is", ("displacement", "displacement_x", "displacement_y")),
     ("height of the trunk", ("height",)),
     ("leaning and falling", ("up", "pitch", "roll")),
-    ("turning about the vertical", ("yaw", "yaw_turns", "yaw_rate")),
+    ("turning about the vertical", ("yaw", "yaw_turns", "yaw_rate", "yaw_rate_error")),
     ("leaving the floor", ("airborne", "clearance")),
     ("feet on the floor", ("feet_down",)),
     ("trunk on the floor", ("torso_contact",)),

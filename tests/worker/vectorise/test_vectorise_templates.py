@@ -5,6 +5,7 @@ from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.agents.builtin.refusals import examples
 from p2p.contracts.work import CheckRequest
 from p2p.envs.catalog import known, load
+from p2p.rewards.definitions import commanded
 from p2p.rewards.templates import TEMPLATES
 from p2p.rewards.templates.body_table import body_of
 from p2p.worker.reward.transitions import record_episodes
@@ -31,7 +32,9 @@ def reward_for(env_id, sentence):
 
 
 def require_proof(env_id, sentences):
-    recording = record_episodes(load(env_id), CheckRequest())
+    spec = load(env_id)
+    told = next((found for one in sentences if (found := AUTHOR.elicit(one, spec).commands) is not None), None)
+    recording = record_episodes(commanded(spec, told), CheckRequest())
     some = np.flatnonzero(np.arange(len(recording.starts)) % 5 == 0)
     info = {name: column[some] for name, column in recording.columns.items()}
     arrays = [array[some] for array in (recording.obs, recording.actions, recording.next_obs)]

@@ -1,0 +1,254 @@
+"""Template: follow velocity commands.
+
+The reward is that of legged_gym (Rudin et al., Learning to walk in minutes using massively parallel deep reinforcement
+learning, 2022, table 2): exp(-error^2 / sigma) of the velocity in the heading's frame and, at half the weight, of the
+yaw rate, less prices for going up and down, effort and changing actions.
+"""
+
+from math import inf, sqrt
+
+from p2p.contracts.commands import NONE, Commands
+from p2p.contracts.errors import Refusal, UnknownPhrase
+from p2p.contracts.intent import Category, Criterion, Statistic
+from p2p.rewards.templates.bodies import RobotFacts
+from p2p.rewards.templates.criteria import (
+    GUARD,
+    at_least,
+    at_most,
+    below,
+    has_not_fallen_at_the_end,
+    off_its_trunk,
+    on_feature,
+    on_steps,
+    stays_upright,
+)
+from p2p.rewards.templates.plan import Plan, Stage, Template, Term
+from p2p.rewards.templates.skill import Manner, Params
+from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, jerk, number, refuse, trunk
+from p2p.rewards.templates.top_speeds import beyond
+
+RESAMPLE_S = 4.0
+"""Time between two commands of a sentence [s]."""
+JUDGED_S = 12.0
+"""Length of a judged episode: three commands [s]."""
+TRAINED_S = 8.0
+"""Length of a training episode: two commands [s]."""
+TOP = 1.0
+"""Fastest command of a sentence that gives none, as in legged_gym; less for small robots [m/s]."""
+FROUDE = 0.25
+"""Of a small robot at its fastest command: v^2 / (g h), at which animals still walk (Alexander, 1989)."""
+ASIDE = 0.3
+"""Speed of commands to the sides, as a share of that ahead."""
+YAW_TOP = 1.0
+"""Fastest commanded turn of a sentence, as in legged_gym [rad/s]."""
+STEPS = 900_000
+"""Training steps: as many as a gait of four legs."""
+SPEED_SHARE = 0.25
+"""Largest mean error of the velocity, as a share of the fastest command. Under commands between 0 and the fastest,
+standing still misses by half, and going at the middle speed by a quarter, of what is commanded ahead alone."""
+YAW_SHARE = 0.35
+"""The same of the yaw rate; without turning it is missed by half."""
+LEAST_SPEED = 0.1
+LEAST_YAW = 0.15
+"""Mean errors that are never too large: a trunk that walks sways by as much [m/s, rad/s]."""
+MISSED = 0.6
+"""Error of the velocity, as a share of a command to go, from which on it is not followed."""
+SLOW = 0.3
+"""Share of the fastest command from which on a command says to go."""
+STILL = 0.25
+"""The same of the speed that is still standing still, 0.2 m/s at least."""
+MISSED_SHARE = 0.25
+MOVING_SHARE = 0.1
+"""Shares of the time in which a command to go may be missed, and one to stand: it takes a second to change over."""
+NO_COMMAND = 0.02
+"""Commands below it say nothing [m/s, rad/s]."""
+
+
+class Follow(Template):
+    """Follow velocity commands."""
+
+    name = "follow"
+    reads = frozenset({"speed_range", "duration_s"})
+    manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT})
+
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
+        """With the robot's own range and a given one."""
+        del body
+        return ("follow velocity commands", "follow commands up to 0.5 m/s")
+
+    def missing(self, body: RobotFacts) -> str:
+        """Reason why the robot cannot follow commands."""
+        return f"{body.noun} does not walk, and cannot follow a commanded velocity"
+
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
+        """Little error of velocity and yaw rate, on its feet; moving when told to, and standing when told to."""
+        if not stage.alone:
+            raise refuse("follow commands", "it does not go with other steps")
+        commands = _commands(params, body)
+        scale = commands.fastest or TOP
+        turning = body.has("yaw_rate")
+        return Plan(
+            label="FollowCommands",
+            summary="Following commanded velocities, on its feet",
+            terms=(*alive(body), *_terms(commands, body), *trunk(body), effort(body.effort), jerk(0.05)),
+            main=_follows(max(LEAST_SPEED, round(SPEED_SHARE * scale, 3)), scale),
+            guards=(
+                *((_turns(commands.top("yaw_rate") or YAW_TOP),) if turning else ()),
+                *_moves_when_told(commands, body),
+                *stays_upright(body, params),
+                *off_its_trunk(body),
+                *has_not_fallen_at_the_end(body, params.duration_s or JUDGED_S),
+            ),
+            definitions={
+                **gate(body),
+                "asked": _asked(body, 'info["{}"]', "np.hypot", "abs"),
+                "resting": 'np.clip(info["foot_idle_time"] - 0.5, 0.0, 1.5)',
+            },
+            recipe={
+                "total_timesteps": body.budgets.get("follow", STEPS),
+                "terminate_when_unhealthy": body.terminates,
+                "commands": commands.model_dump(mode="json", exclude_defaults=True),
+            },
+            commands=commands,
+            seconds=TRAINED_S,
+            judged_s=params.duration_s or JUDGED_S,
+        )
+
+
+def _commands(params: Params, body: RobotFacts) -> Commands:
+    """Ranges of the session, else of the sentence, else of the robot's size.
+
+    Raises:
+        UnknownPhrase: the sentence and the session give different ranges, or the robot cannot go that fast.
+    """
+    low, high = params.speed_range or (0.0, min(TOP, round(sqrt(FROUDE * 9.81 * body.standing), 1)))
+    if high == inf:
+        raise refuse(f"at least {low:g} m/s", "commands need a highest speed; say 'up to 1 m/s'")
+    if high == 0.0:
+        raise refuse("up to 0 m/s", "to stay where it is, say 'stand still'")
+    if high > (limit := beyond(body)):
+        raise refuse(f"{high:g} m/s", f"{body.noun} cannot go that fast; {limit:g} m/s is out of reach")
+    given = body.commands
+    if given is not None:
+        if params.speed_range is not None and given.range_of("velocity_x") != (low, high):
+            raise UnknownPhrase(
+                f"Commands from {low:g} to {high:g} m/s are asked for, and the configuration's commands give "
+                f"velocity_x {list(given.range_of('velocity_x'))}. Leave one of them out.",
+                Refusal.CONFLICT,
+                (f"{high:g} m/s",),
+            )
+        return given
+    side = round(ASIDE * high, 3)
+    return Commands(
+        velocity_x=(low, high),
+        velocity_y=(-side, side) if body.has("lateral_velocity") else NONE,
+        yaw_rate=(-YAW_TOP, YAW_TOP) if body.has("yaw_rate") else NONE,
+        resample_s=RESAMPLE_S,
+    )
+
+
+def _asked(body: RobotFacts, read: str, both: str, size: str) -> str:
+    """Expression for the speed that is commanded, in Python or as a feature."""
+    ahead = read.format("command_velocity_x")
+    if not body.has("lateral_velocity"):
+        return f"{size}({ahead})"
+    return f"{both}({ahead}, {read.format('command_velocity_y')})"
+
+
+def _terms(commands: Commands, body: RobotFacts) -> list[Term]:
+    u = gate_latex(body)
+    speed = max(0.1, round(0.5 * (commands.fastest or TOP), 3))
+    near = 'np.exp(-((info["{}"] / {{margin}}) ** 2))'
+    found = [
+        Term(
+            "velocity",
+            1.5 * body.main_weight,
+            f"upright * {near.format('velocity_error')}",
+            rf"{u}\exp(-(e_v/{speed:g})^2)",
+            "moving at the commanded velocity",
+            margin=speed,
+        )
+    ]
+    if body.has("yaw_rate"):
+        turn = max(0.1, round(0.5 * (commands.top("yaw_rate") or YAW_TOP), 3))
+        found.append(
+            Term(
+                "turn",
+                0.75 * body.main_weight,
+                f"upright * {near.format('yaw_rate_error')}",
+                rf"{u}\exp(-(e_\omega/{turn:g})^2)",
+                "turning at the commanded rate",
+                margin=turn,
+            )
+        )
+    if body.has("velocity_z"):
+        penalty = 'np.clip(info["velocity_z"] ** 2, 0.0, 1.0)'
+        found.append(Term("bounce", 0.5, penalty, r"\dot z^2", "penalty for going up and down", sign=-1))
+    if body.has("foot_idle_time") and body.feet > 1 and commands.fastest:
+        slow = number(SLOW * commands.fastest)
+        penalty = f"np.clip(asked / {slow}, 0.0, 1.0) * resting"
+        latex = rf"\mathrm{{clip}}(c/{slow}, 0, 1)\,\mathrm{{clip}}(t_f - 0.5, 0, 1.5)"
+        found.append(Term("idle_leg", 0.2, penalty, latex, "penalty for a leg that rests while it is to go", sign=-1))
+    return found
+
+
+def _follows(limit: float, scale: float) -> Criterion:
+    return Criterion(
+        key="follows_velocity",
+        title=f"Misses the commanded velocity by {limit:g} m/s or less",
+        description="Mean size of the difference of its horizontal velocity and the command, in the heading's frame, "
+        f"at most {limit:g} m/s.",
+        category=Category.GAIT,
+        predicate=on_feature(Statistic.MEAN, "velocity_error", below(limit), "m/s", margin=round(0.5 * scale, 3)),
+        weight=2.0,
+    )
+
+
+def _turns(scale: float) -> Criterion:
+    limit = max(LEAST_YAW, round(YAW_SHARE * scale, 3))
+    return Criterion(
+        key="turns_as_told",
+        title=f"Misses the commanded yaw rate by {limit:g} rad/s or less",
+        description=f"Mean size of the difference of its yaw rate and the command, at most {limit:g} rad/s.",
+        category=Category.GAIT,
+        predicate=on_feature(Statistic.MEAN, "yaw_rate_error", below(limit), "rad/s", margin=round(0.5 * scale, 3)),
+    )
+
+
+def _moves_when_told(commands: Commands, body: RobotFacts) -> list[Criterion]:
+    """Stops one speed for all commands from passing: standing, or going at the middle speed."""
+    asked = _asked(body, "{}", "hypot", "abs")
+    found = []
+    if commands.fastest:
+        slow = round(SLOW * commands.fastest, 3)
+        where = (at_least(asked, slow), at_least(f"velocity_error - {MISSED:g}*{asked}", 0.0))
+        found.append(
+            Criterion(
+                key="goes_when_told",
+                title="Goes when it is told to",
+                description=f"While a speed of {slow:g} m/s or more is commanded, the velocity is missed by "
+                f"{MISSED:.0%} of it or more, for {MISSED_SHARE:.0%} of the time at most.",
+                category=Category.GAIT,
+                predicate=on_steps(Statistic.FRACTION, where, below(MISSED_SHARE), margin=0.5),
+            )
+        )
+    if commands.stand_share:
+        still = round(max(0.2, STILL * commands.fastest), 3)
+        turning = (at_most("command_yaw_rate", NO_COMMAND).model_copy(update={"absolute": True}),)
+        where = (
+            at_most(asked, NO_COMMAND),
+            *(turning if body.has("yaw_rate") else ()),
+            at_least("speed", still),
+        )
+        found.append(
+            Criterion(
+                key="stands_when_told",
+                title="Stands when it is told to",
+                description=f"While nothing is commanded, it moves at {still:g} m/s or more for {MOVING_SHARE:.0%} of "
+                "the time at most.",
+                category=Category.STABILITY,
+                predicate=on_steps(Statistic.FRACTION, where, below(MOVING_SHARE), margin=0.3),
+                weight=GUARD,
+            )
+        )
+    return found
