@@ -98,9 +98,30 @@ class Commands(Contract):
                 able = f"it can be told {' and '.join(told)}" if told else "it cannot be told to go anywhere"
                 raise InvalidConfig(f"commands: {env.env_id} cannot follow {name}; {able}. Leave {name} out.")
 
+    def of_episode(self, env: "EnvSpec") -> "EpisodeCommands":
+        """How an episode of a robot draws its commands, for `replay.py` of an export."""
+        told = commanded_components(env)
+        low, high = zip(*(self.range_of(name) for name in told), strict=True)
+        return EpisodeCommands(
+            names=told, low=low, high=high, every=self.steps_between(env.dt), stand_share=self.stand_share
+        )
+
     def steps_between(self, dt: float) -> int | None:
         """Control steps after which a command is drawn anew, for a control period of `dt` seconds; None for never."""
         return None if self.resample_s is None else max(1, round(self.resample_s / dt))
+
+
+class EpisodeCommands(Contract):
+    """How the commands of one robot are drawn, without p2p."""
+
+    names: tuple[str, ...]
+    """Of `COMPONENTS`, in the order of the policy's last inputs."""
+    low: tuple[float, ...]
+    """Lowest command of each [m/s, rad/s]."""
+    high: tuple[float, ...]
+    every: int | None
+    """Control steps after which a command is drawn anew; None for never."""
+    stand_share: float
 
 
 def commanded_components(env: "EnvSpec") -> tuple[str, ...]:

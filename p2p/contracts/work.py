@@ -7,6 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from p2p.contracts.base import Contract, RelativePath
+from p2p.contracts.commands import EpisodeCommands
 from p2p.contracts.env import EnvModule, RobotModel
 from p2p.contracts.frame import FrameNote
 from p2p.contracts.intent import Intent
@@ -134,8 +135,10 @@ class RecordedEpisode(Contract):
     """What the policy is told besides Gymnasium's observation."""
     senses: Senses | None = Field(default=None, exclude_if=lambda senses: senses is None)
     """What it sees in place of that, where it sees what its own sensors measure."""
+    commands: EpisodeCommands | None = Field(default=None, exclude_if=lambda commands: commands is None)
+    """What it is told to follow, after all else that it sees; drawn from the seed of the reset."""
     torso: str = ""
-    """Body whose turns and way that reads; empty where it is told nothing."""
+    """Body whose turns and way these read; empty where it is told nothing."""
     upright: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
     """Orientation of that body's frame when the robot stands facing +x, as a quaternion (w, x, y, z)."""
 

@@ -34,6 +34,8 @@ class Acting:
 def recorded_episode(source: Source, interface: Interface) -> RecordedEpisode:
     """The episode that every format replays, with its return by Gymnasium's own reward."""
     rollout = source.rollout
+    commands = judged_config(source.config, source.intent).commands
+    told = source.config.observe is not None or commands is not None
     episode = RecordedEpisode(
         env_id=interface.env_id,
         env_kwargs=interface.env_kwargs,
@@ -47,7 +49,8 @@ def recorded_episode(source: Source, interface: Interface) -> RecordedEpisode:
         gymnasium_return=0.0,
         observe=source.config.observe,
         senses=Senses.of(source.spec, source.config.observation),
-        torso=source.spec.morphology.torso if source.config.observe is not None else "",
+        commands=commands.of_episode(source.spec) if commands is not None else None,
+        torso=source.spec.morphology.torso if told else "",
         upright=source.spec.morphology.upright,
     )
     actions = iter(source.trajectories[source.label]["action"])

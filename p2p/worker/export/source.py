@@ -12,6 +12,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.training import Evaluation, Rollout, TrainConfig
+from p2p.rewards.definitions import commanded
 from p2p.store.arrays import load_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import NumpyPolicy, load_policy
@@ -82,7 +83,7 @@ def open_source(run_dir: Path, step: int) -> Source:
         step=step,
         policy=policy,
         config=config,
-        spec=spec,
+        spec=commanded(spec, config.commands),
         intent=run.read_criteria(),
         judgment=judgment if judged else None,
         evaluation=evaluation,

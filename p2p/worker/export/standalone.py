@@ -2,6 +2,7 @@
 
     python replay.py
     python replay.py --format onnx
+    python replay.py --command 0.8,0,0    # of a policy that follows commands: these instead of the recorded ones
 
 It needs gymnasium[mujoco], and for a format its own library (onnxruntime, torch, stable-baselines3; none for numpy).
 Everything it knows about the episode is in export.json beside it.
@@ -35,6 +36,8 @@ FLOAT32 = ("sb3-predict",)
 """Formats that need not meet the recorded return."""
 Act = Callable[[NDArray[Any]], NDArray[np.float32]]
 """Deterministic actions, shape (B, action_dim), for observations of shape (B, obs_dim)."""
+COMMAND_STREAM = 0xC0DE
+"""Keeps the draws of commands apart from those of the reset, which has the same seed."""
 STEEPEST = 0.5
 """Horizontal length of a body axis below which turns about it fade out."""
 
@@ -326,13 +329,87 @@ class Progress:
         return found
 
     def _torso_of(self, env: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        # of its own data: after a step the poses of the environment's are one sub-step old, and its rewards need that
-        self._data.qpos[:] = env.data.qpos
-        mujoco.mj_kinematics(env.model, self._data)
-        body = self._data.body(self._torso)
-        pose = np.zeros(4)
-        mujoco.mju_mulQuat(pose, body.xquat, self._upright)
-        return body.xpos.copy(), pose
+        return _pose_of(env, self._data, self._torso, self._upright)
+
+
+class Commands:
+    """Velocities that the policy is told to follow: drawn as it was trained, or given.
+
+    Where a robot is steered, its own controller gives them: the last inputs of the policy, in the heading's frame.
+
+    Args:
+        episode: As in export.json.
+        given: What it is told throughout, in the order of `names` [m/s, rad/s]; None draws from the episode's seed.
+    """
+
+    def __init__(self, episode: Mapping[str, Any], given: NDArray[np.float64] | None = None) -> None:
+        self._drawn = episode["commands"]
+        self.names: tuple[str, ...] = tuple(self._drawn["names"])
+        self._given = given
+        self._draws = np.random.default_rng((COMMAND_STREAM, episode["seed"]))
+        self._torso = episode["torso"]
+        self._upright = np.array(episode["upright"]) * np.array([1.0, -1.0, -1.0, -1.0])
+
+    def begin(self, env: Any) -> None:
+        """Take an environment after its reset."""
+        self._data = mujoco.MjData(env.model)
+        self._place, self._pose = _pose_of(env, self._data, self._torso, self._upright)
+        self._steps = 0
+        self._errors: list[list[float]] = []
+        self.values = self._draw()
+
+    def follow(self, env: Any) -> None:
+        """Take it after one step: how far its motion was from the command, and the next one where it is due."""
+        place, pose = self._place, self._pose
+        self._place, self._pose = _pose_of(env, self._data, self._torso, self._upright)
+        x, y, _ = (self._place - place) / env.dt
+        turn, back = np.zeros(4), np.zeros(4)
+        rotation, axes = np.zeros(3), np.zeros(9)
+        mujoco.mju_negQuat(back, pose)
+        mujoco.mju_mulQuat(turn, self._pose, back)
+        mujoco.mju_quat2Vel(rotation, turn, 1.0)
+        mujoco.mju_quat2Mat(axes, self._pose)
+        left = axes.reshape(3, 3)[:, 1]
+        yaw = np.arctan2(-left[0], left[1])
+        moved = {
+            "velocity_x": np.cos(yaw) * x + np.sin(yaw) * y,
+            "velocity_y": np.cos(yaw) * y - np.sin(yaw) * x,
+            "yaw_rate": rotation[2] / env.dt,
+        }
+        apart = {name: float(told - moved[name]) for name, told in zip(self.names, self.values, strict=True)}
+        speed = [apart[name] for name in self.names if name.startswith("velocity_")]
+        self._errors.append([float(np.linalg.norm(speed)), *([abs(apart["yaw_rate"])] if "yaw_rate" in apart else [])])
+        self._steps += 1
+        if self._drawn["every"] is not None and self._steps % self._drawn["every"] == 0:
+            self.values = self._draw()
+
+    @property
+    def words(self) -> str:
+        """How far it was from the commands, on average."""
+        velocity, *turning = np.mean(self._errors, axis=0)
+        said = f"mean error of the velocity {velocity:.3f} m/s"
+        return said + (f", of the yaw rate {turning[0]:.3f} rad/s" if turning else "")
+
+    def _draw(self) -> NDArray[np.float64]:
+        if self._given is not None:
+            return self._given
+        low, high = np.array(self._drawn["low"]), np.array(self._drawn["high"])
+        shares = self._draws.random(len(low) + 1)
+        drawn: NDArray[np.float64] = low + (high - low) * shares[:-1]
+        return np.zeros(len(low)) if shares[-1] < self._drawn["stand_share"] else drawn
+
+
+def _pose_of(
+    env: Any, data: Any, torso: str, upright: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Place and orientation of the torso."""
+    # of data of our own: after a step the poses of the environment's are one sub-step old, and its rewards need that
+    data.qpos[:] = env.data.qpos
+    mujoco.mj_kinematics(env.model, data)
+    body = data.body(torso)
+    pose = np.zeros(4)
+    mujoco.mju_mulQuat(pose, body.xquat, upright)
+    return body.xpos.copy(), pose
 
 
 def _about(rotation: NDArray[np.float64], axis: NDArray[np.float64]) -> float:
@@ -340,14 +417,17 @@ def _about(rotation: NDArray[np.float64], axis: NDArray[np.float64]) -> float:
     return float(rotation[0] * axis[0] + rotation[1] * axis[1]) / max(length, STEEPEST)
 
 
-def play(episode: Mapping[str, Any], act: Act, told: Told | None = None) -> float:
+def play(episode: Mapping[str, Any], act: Act, told: Told | None = None, commands: Commands | None = None) -> float:
     """Run the episode; return the sum of Gymnasium's rewards.
 
     Args:
         episode: Environment, seed and number of steps, as in export.json.
         act: What acts.
         told: Tells the policy what it is told besides; None: by `Progress`, where the episode asks for that.
+        commands: What it is told to follow; None draws them, where the episode has some.
     """
+    if commands is None and episode.get("commands"):
+        commands = Commands(episode)
     if told is None and episode.get("observe"):
         told = Progress(episode)  # raises KeyError for a feature that takes more of the robot than its torso
     # without the wrappers: the recorded episode went its whole time, past Gymnasium's limit and the robot's falls
@@ -356,17 +436,22 @@ def play(episode: Mapping[str, Any], act: Act, told: Told | None = None) -> floa
     observation, _ = env.reset(seed=episode["seed"])
     if told is not None:
         told.begin(env)
+    if commands is not None:
+        commands.begin(env)
     senses = Senses(episode["senses"]) if episode.get("senses") else None
     total = 0.0
     for _ in range(episode["steps"]):
         shown = np.asarray(observation) if senses is None else senses.read(env)
         shown = shown if told is None else np.concatenate([shown, told.values])
+        shown = shown if commands is None else np.concatenate([shown, commands.values])
         action = act(shown[None])[0]
         observation, reward, *_ = env.step(action)
         if senses is not None:
             senses.follow(action)
         if told is not None:
             told.follow(env, action)
+        if commands is not None:
+            commands.follow(env)
         total += float(reward)
     env.close()
     return total
@@ -379,15 +464,42 @@ def main(arguments: list[str] | None = None) -> int:
     formats = [check["format"] for check in report["checks"]]
     parser = argparse.ArgumentParser(description="Replay the recorded episode of this policy.")
     parser.add_argument("--format", choices=formats, default=formats[0], help="exported file to run")
-    chosen = parser.parse_args(arguments).format
+    if episode.get("commands"):
+        told = ",".join(episode["commands"]["names"])
+        parser.add_argument("--command", help=f"what it is to follow throughout, as {told} [m/s, rad/s]")
+    options = parser.parse_args(arguments)
+    chosen = options.format
+    commands = Commands(episode, _given(options.command, episode, parser)) if episode.get("commands") else None
     recorded = episode["gymnasium_return"]
-    replayed = play(episode, OPENERS[chosen](HERE))
+    replayed = play(episode, OPENERS[chosen](HERE), commands=commands)
+    if commands is not None:
+        print(f"Commands {options.command or 'as recorded'}: {commands.words}")
+        if options.command:
+            return 0
     difference = abs(replayed - recorded)
     same = difference <= TOLERANCE * max(1.0, abs(recorded))
     print(f"{episode['env_id']}, seed {episode['seed']}, {episode['steps']} steps, acted by {chosen}")
     print(f"Gymnasium's return: recorded {recorded:.6f}, replayed {replayed:.6f}, difference {difference:.3g}")
     print(f"The trained reward of the recorded episode was {episode['trained_return']:.6f}; computing it needs p2p.")
     return 0 if same or chosen in FLOAT32 else 1
+
+
+def _given(text: str | None, episode: Mapping[str, Any], parser: argparse.ArgumentParser) -> NDArray[np.float64] | None:
+    """Numbers of the option --command; None where it is left out."""
+    if not text:
+        return None
+    names = episode["commands"]["names"]
+    try:
+        given = np.array([float(number) for number in text.split(",")])
+    except ValueError:
+        given = np.zeros(0)
+    if len(given) != len(names) or not np.isfinite(given).all():
+        parser.error(f"--command: expected {len(names)} numbers, {','.join(names)}, got {text!r}")
+    ranges = zip(names, given, episode["commands"]["low"], episode["commands"]["high"], strict=True)
+    for name, number, low, high in ranges:
+        if not low <= number <= high:
+            print(f"{name} {number:g} lies outside [{low:g}, {high:g}], for which the policy was judged.")
+    return given
 
 
 if __name__ == "__main__":

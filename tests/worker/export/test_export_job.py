@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from conftest import STEP, random_actor_critic, save_rollouts
 
+from p2p.contracts.commands import Commands
 from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.contracts.observe import Milestone, Observe
 from p2p.contracts.training import Purpose, first_seed
@@ -86,10 +87,16 @@ def test_every_format_acts_as_the_policy_and_replays_the_recorded_episode_withou
         replay_without_p2p(job, name)
 
 
+def replayed(job, *options):
+    """The replay in the folder, without p2p."""
+    command = [sys.executable, "-c", RUN_WITHOUT_P2P, str(job.package.replay_path), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+
+
 def replay_without_p2p(job, name):
     """The replay in the folder needs no p2p, and meets the recorded return."""
-    command = [sys.executable, "-c", RUN_WITHOUT_P2P, str(job.package.replay_path), "--format", name]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
+    done = replayed(job, "--format", name)
+    assert done.returncode == 0, done.stderr
     assert "difference 0" in done.stdout, name
     assert f"recorded {job.package.read_report().episode.gymnasium_return:.6f}" in done.stdout
 
@@ -191,15 +198,12 @@ def test_what_cannot_be_exported_is_said_in_one_line(make_checkpoint, make_job, 
     assert job.package.read_report() is None
 
 
-def test_a_policy_that_is_told_time_and_turns_is_replayed_without_p2p(make_checkpoint, make_job):
-    ant = catalog.load("Ant-v5")
-    observe = Observe(
-        features=("time", "yaw_turns"), milestones=(Milestone(feature="yaw_turns", amount=0.02, either=True),)
-    )
-    plain = random_actor_critic(ant)
-    more = len(observe.names)
+def told_more(spec, names):
+    """A policy that acts by further inputs, too."""
+    plain = random_actor_critic(spec)
+    more = len(names)
     rng = np.random.default_rng(4)
-    policy = replace(
+    return replace(
         plain,
         weights=(
             np.concatenate([plain.weights[0], rng.normal(0.0, 0.5, (more, 32)).astype(np.float32)]),
@@ -211,9 +215,50 @@ def test_a_policy_that_is_told_time_and_turns_is_replayed_without_p2p(make_check
         ),
         mean=np.concatenate([plain.mean, np.zeros(more)]),
         variance=np.concatenate([plain.variance, np.ones(more)]),
-        observed=observe.names,
+        observed=tuple(names),
     )
-    make_checkpoint(policy, ant, observe=observe)
+
+
+COMMANDS = Commands(velocity_x=(0.0, 1.0), velocity_y=(-0.3, 0.3), yaw_rate=(-0.5, 0.5), resample_s=1.0)
+
+
+def test_a_policy_that_follows_commands_is_replayed_without_p2p_and_told_others(make_checkpoint, make_job):
+    ant = catalog.load("Ant-v5")
+    observe = Observe(features=("time",))
+    names = ("time", "command_velocity_x", "command_velocity_y", "command_yaw_rate")
+    run = make_checkpoint(told_more(ant, names), ant, observe=observe, commands=COMMANDS)
+    job = make_job(ALL)
+    export(job.path)
+    report = job.package.read_report()
+    assert report.episode.commands == COMMANDS.of_episode(ant)
+    for check in report.checks:
+        if check.format != "sb3-predict":
+            assert check.gymnasium_return == pytest.approx(report.episode.gymnasium_return, abs=1e-6)
+    card = (job.package.path / "README.md").read_text()
+    assert "Its last 3 inputs are commands" in card
+    assert "yaw_rate in [-0.5, 0.5] rad/s" in card
+    assert "| 106 | command_velocity_x | Command that forward_velocity is to follow. | m/s | episode |" in card
+    for name in ("onnx", "numpy"):
+        replay_without_p2p(job, name)
+    (rollout,) = run_episodes(run.read_config(), ant, open_source(run.path, STEP).policy, [report.episode.seed])
+    errors = [rollout.features[name].mean() for name in ("velocity_error", "yaw_rate_error")]
+    assert f"velocity {errors[0]:.3f} m/s, of the yaw rate {errors[1]:.3f}" in replayed(job, "--format", "numpy").stdout
+    steered = replayed(job, "--format", "numpy", "--command", "0.8,0,-2")
+    assert steered.returncode == 0
+    assert "yaw_rate -2 lies outside [-0.5, 0.5]" in steered.stdout
+    assert "Commands 0.8,0,-2: mean error of the velocity" in steered.stdout
+    for wrong in ("0.8", "a,b,c", "nan,0,0"):
+        refused = replayed(job, "--command", wrong)
+        assert refused.returncode == 2
+        assert "expected 3 numbers, velocity_x,velocity_y,yaw_rate" in refused.stderr
+
+
+def test_a_policy_that_is_told_time_and_turns_is_replayed_without_p2p(make_checkpoint, make_job):
+    ant = catalog.load("Ant-v5")
+    observe = Observe(
+        features=("time", "yaw_turns"), milestones=(Milestone(feature="yaw_turns", amount=0.02, either=True),)
+    )
+    make_checkpoint(told_more(ant, observe.names), ant, observe=observe)
     job = make_job(ALL)
     export(job.path)
     report = job.package.read_report()
