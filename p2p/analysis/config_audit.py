@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from p2p.contracts.commands import COMMAND_FEATURES
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.observe import ON_ROBOT
 from p2p.contracts.training import TrainConfig
@@ -38,6 +39,11 @@ def config_warnings(source: str, config: TrainConfig, env: EnvSpec) -> Iterator[
         yield (
             f"The reward reads {' and '.join(hidden)}, which the observation does not show: the policy cannot know it. "
             f'Tell it, with config_changes {{"observe": {{"features": [{", ".join(map(_quoted, hidden))}]}}}}.'
+        )
+    if config.commands is not None and COMMAND_FEATURES.isdisjoint(features_read(source)):
+        yield (
+            "The policy is told commands, and the reward pays for following none of them: it reads neither "
+            "velocity_error nor another feature of commands."
         )
     starts = config.start_states
     if starts is not None and any(starts.pitch) and _STAGED.search(source):

@@ -32,6 +32,9 @@ COMPONENTS: dict[str, str] = {
 }
 """What can be commanded -> the feature that is to follow it. A robot that has the feature can be told."""
 
+COMMAND_FEATURES = frozenset({*(f"command_{name}" for name in COMPONENTS), "velocity_error", "yaw_rate_error"})
+"""Features that only a robot with commands has."""
+
 
 class Commands(Contract):
     """Ranges from which commands are drawn uniformly, at the start of each episode and every `resample_s` seconds.

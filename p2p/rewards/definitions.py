@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from p2p.contracts.commands import Commands, followed
+from p2p.contracts.commands import COMMAND_FEATURES, Commands, followed
 from p2p.contracts.env import EnvSpec, Feature, Morphology
 
 
@@ -154,8 +154,6 @@ _ERRORS = (
         description="Size of the difference of yaw_rate and command.",
     ),
 )
-COMMAND_FEATURES = frozenset(feature.name for feature in (*_COMMANDED, *_ERRORS))
-"""Names of features that only a robot with commands has."""
 
 
 def commanded(spec: EnvSpec, commands: Commands | None) -> EnvSpec:

@@ -183,13 +183,16 @@ class _Meter:
 
     def __init__(self, spec: "EnvSpec") -> None:
         self._spec = spec
+        self._names = spec.feature_names
         self._followed: dict[str, str] = {}
         if spec.commands is not None:
-            from p2p.contracts.commands import followed  # noqa: PLC0415  pydantic, which rewards run without
+            from p2p.contracts.commands import (  # noqa: PLC0415  pydantic, which rewards run without
+                COMMAND_FEATURES,
+                followed,
+            )
 
+            self._names = tuple(name for name in spec.feature_names if name not in COMMAND_FEATURES)
             self._followed = followed(spec)
-        of_commands = {*self._followed, "velocity_error", "yaw_rate_error"} if self._followed else set()
-        self._names = tuple(name for name in spec.feature_names if name not in of_commands)
         self._formulas = formulas_for(self._names)
         self._low = np.array([actuator.low for actuator in spec.action])
         span = np.array([actuator.high for actuator in spec.action]) - self._low

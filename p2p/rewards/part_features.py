@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from p2p.contracts.commands import COMMAND_FEATURES
 from p2p.contracts.env import BY_NAME, COM, QUANTITIES, Feature, PartKind, parts_of
 from p2p.contracts.errors import InvalidConfig, InvalidInput
-from p2p.rewards.definitions import COMMAND_FEATURES
 from p2p.rewards.expressions import Expression, is_expression, parse_expression, parse_unit
 
 if TYPE_CHECKING:  # see `p2p.rewards.features`

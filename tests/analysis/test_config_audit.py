@@ -3,6 +3,7 @@
 import pytest
 
 from p2p.analysis.config_audit import config_warnings, features_read, not_shown
+from p2p.contracts.commands import Commands
 from p2p.contracts.observe import Observe
 from p2p.contracts.training import StartStates, TrainConfig
 from p2p.envs.catalog import load
@@ -40,3 +41,12 @@ def test_starts_in_the_air_and_a_reward_in_stages_of_turns_do_not_go_together():
     assert "begins 40% of the training episodes at a pitch of -5.5 to 0 rad" in said
     assert not list(config_warnings('r = info["pitch_rate"]', config, cheetah))
     assert not list(config_warnings('if info["pitch_turns"] < 0.9: pass', TrainConfig(), cheetah))
+
+
+def test_commands_that_a_reward_does_not_read_are_told_of():
+    ant = load("Ant-v5")
+    told = TrainConfig(env_id="Ant-v5", commands=Commands(velocity_x=(0.0, 1.0)))
+    (said,) = config_warnings('info["forward_velocity"]', told, ant)
+    assert "pays for following none of them" in said
+    assert not list(config_warnings('info["velocity_error"]', told, ant))
+    assert not list(config_warnings('info["command_velocity_x"]', told, ant))

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from p2p.contracts.commands import Commands
+from p2p.contracts.commands import COMMAND_FEATURES, Commands
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.training import StartStates, TrainConfig
 from p2p.envs import catalog
-from p2p.rewards.definitions import COMMAND_FEATURES, commanded
+from p2p.rewards.definitions import commanded
 from p2p.service.training.plan import parse_config
 from p2p.store.policy import NumpyPolicy
 from p2p.worker.engine import simulation

@@ -68,10 +68,12 @@ def test_a_sessions_own_commands_are_what_it_is_judged_by_whatever_a_reward_is_t
         ("HalfCheetah-v5", {"yaw_rate": [-1.0, 1.0]}, "HalfCheetah-v5 cannot follow yaw_rate"),
         ("Reacher-v5", {"velocity_x": [0.0, 1.0]}, "cannot be told to go anywhere"),
         (ANT, {"velocity_x": [1.0, 0.0]}, "low <= high"),
+        (ANT, None, "leave `commands` out"),
     ],
 )
 def test_commands_that_cannot_be_followed_are_refused_before_a_session_begins(env_id, commands, message, ws):
-    request = NewSession(prompt="walk forward", env_id=env_id, config={"commands": commands})
+    prompt = "follow velocity commands" if commands is None else "walk forward"
+    request = NewSession(prompt=prompt, env_id=env_id, config={"commands": commands})
     for begin in (create_session, preview):
         with pytest.raises(InvalidConfig, match=message):
             begin(ws, request)

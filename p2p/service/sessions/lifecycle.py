@@ -182,6 +182,7 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
     if writes_by_model(request):
         return preview_of(request, spec, None, None, ws.runs, _slots(ws))
     understood = _understood(ws, request, spec)
+    about_commands(understood.intent, request.config)
     draft = ws.author(request.author).write(understood.intent, spec)
     return preview_of(request, spec, understood, draft, ws.runs, _slots(ws))
 

@@ -194,8 +194,14 @@ def commands_of(config: Mapping[str, object]) -> Commands | None:
 
 
 def about_commands(intent: Intent, config: Mapping[str, object]) -> Intent:
-    """Intent that is judged by the commands of a session's own configuration, where that gives some."""
+    """Intent that is judged by the commands of a session's own configuration, where that gives some.
+
+    Raises:
+        InvalidConfig: the configuration switches commands off, and the intent is about them.
+    """
     commands = commands_of(config)
+    if intent.commands is not None and "commands" in config and commands is None:
+        raise InvalidConfig("The sentence is about commands, and the configuration has none: leave `commands` out.")
     return intent if commands is None else intent.model_copy(update={"commands": commands})
 
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from p2p.analysis.reward_audit import return_line, term_line
 from p2p.analysis.term_statistics import term_statistics
 from p2p.contracts.base import Contract
+from p2p.contracts.commands import COMMAND_FEATURES
 from p2p.contracts.errors import InvalidReward
 from p2p.contracts.reward import RewardIssue, RewardReport, RewardSpec
-from p2p.rewards.definitions import COMMAND_FEATURES
 from p2p.training.reward_function import RewardFunction
 from p2p.worker.code_host.serve import Result
 from p2p.worker.code_host.untrusted_text import MAX_MESSAGE, shortened

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from p2p.analysis.predicates import measure
 from p2p.analysis.scoring import Scores, score
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.intent import Intent
 from p2p.contracts.training import Rollout, TrainConfig
 from p2p.rewards.features import Features
@@ -63,9 +64,15 @@ class RecordedRollout:
 
 
 def judged_config(config: TrainConfig, intent: Intent | None) -> TrainConfig:
-    """Configuration with the episode length and the commands that an intent is judged by."""
+    """Configuration with the episode length and the commands that an intent is judged by.
+
+    Raises:
+        InvalidConfig: the intent is about commands, and the training had none.
+    """
     if intent is None:
         return config
+    if intent.commands is not None and config.commands is None:
+        raise InvalidConfig("The criteria are about commands, and the training gave none. Leave out `commands: null`.")
     commands = intent.commands or config.commands
     return config.model_copy(update={"episode_s": intent.episode_s, "max_episode_steps": None, "commands": commands})
 
