@@ -11,6 +11,7 @@ from pydantic_core import PydanticUndefined
 
 from p2p.cli.app import app
 from p2p.contracts import errors
+from p2p.contracts.commands import Commands
 from p2p.contracts.curriculum import Curriculum, EpisodeGrowth, Pushes, StartCurriculum
 from p2p.contracts.docstrings import description_of
 from p2p.contracts.observe import Observe
@@ -88,6 +89,9 @@ def settings() -> str:
             "### `observe`",
             "What the policy is told besides the observation; see [Rewards](../rewards.md#what-the-policy-is-told).",
             table(("field", "default", "range", "meaning"), _fields(Observe)),
+            "### `commands`",
+            inspect.getdoc(Commands) or "",
+            table(("field", "default", "range", "meaning"), _fields(Commands)),
         ]
     ) + "\n"  # fmt: skip
 
