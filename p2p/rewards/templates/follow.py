@@ -101,7 +101,7 @@ class Follow(Template):
             ),
             definitions={
                 **gate(body),
-                "asked": _asked(body, 'info["{}"]', "np.hypot", "abs"),
+                "asked": _asked(body, 'info["{}"]', "np.hypot"),
                 "resting": 'np.clip(info["foot_idle_time"] - 0.5, 0.0, 1.5)',
             },
             recipe={
@@ -147,12 +147,18 @@ def _commands(params: Params, body: RobotFacts) -> Commands:
     )
 
 
-def _asked(body: RobotFacts, read: str, both: str, size: str) -> str:
-    """Expression for the speed that is commanded, in Python or as a feature."""
+def _asked(body: RobotFacts, read: str, hypot: str) -> str:
+    """Expression for the speed that is commanded: in Python, or as a feature.
+
+    Args:
+        body: The robot.
+        read: How a feature is read, with braces for its name.
+        hypot: The function of that name.
+    """
     ahead = read.format("command_velocity_x")
     if not body.has("lateral_velocity"):
-        return f"{size}({ahead})"
-    return f"{both}({ahead}, {read.format('command_velocity_y')})"
+        return f"abs({ahead})"
+    return f"{hypot}({ahead}, {read.format('command_velocity_y')})"
 
 
 def _terms(commands: Commands, body: RobotFacts) -> list[Term]:
@@ -217,7 +223,7 @@ def _turns(scale: float) -> Criterion:
 
 def _moves_when_told(commands: Commands, body: RobotFacts) -> list[Criterion]:
     """Stops one speed for all commands from passing: standing, or going at the middle speed."""
-    asked = _asked(body, "{}", "hypot", "abs")
+    asked = _asked(body, "{}", "hypot")
     found = []
     if commands.fastest:
         slow = round(SLOW * commands.fastest, 3)
