@@ -466,7 +466,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--format", choices=formats, default=formats[0], help="exported file to run")
     if episode.get("commands"):
         told = ",".join(episode["commands"]["names"])
-        parser.add_argument("--command", help=f"what it is to follow throughout, as {told} [m/s, rad/s]")
+        parser.add_argument("--command", help=f"follow {told} [m/s, rad/s] throughout; --command=-0.3,0,0 backwards")
     options = parser.parse_args(arguments)
     chosen = options.format
     commands = Commands(episode, _given(options.command, episode, parser)) if episode.get("commands") else None

@@ -247,6 +247,8 @@ def test_a_policy_that_follows_commands_is_replayed_without_p2p_and_told_others(
     assert steered.returncode == 0
     assert "yaw_rate -2 lies outside [-0.5, 0.5]" in steered.stdout
     assert "Commands 0.8,0,-2: mean error of the velocity" in steered.stdout
+    assert replayed(job, "--format", "numpy", "--command=-0.2,0,0").returncode == 0
+    assert "replay.py --command 1,0,0" in card
     for wrong in ("0.8", "a,b,c", "nan,0,0"):
         refused = replayed(job, "--command", wrong)
         assert refused.returncode == 2
