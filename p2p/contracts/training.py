@@ -20,6 +20,7 @@ from p2p.contracts.reward import TermStatistics
 from p2p.contracts.reward_rules import Method
 from p2p.contracts.sandbox import SandboxLevel
 from p2p.contracts.senses import Observation
+from p2p.contracts.terrain import Terrain
 from p2p.contracts.training_plan import EarlyStop
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -163,6 +164,9 @@ class TrainConfig(Contract):
     that reads none of them, the training is the same to the bit."""
     env_kwargs: dict[str, bool | int | float | str] = {}
     """Passed to `gymnasium.make`."""
+    terrain: Terrain | None = Field(default=None, exclude_if=lambda terrain: terrain is None)
+    """Ground of a robot from a model file, in training, selection and report rollouts alike; None for the floor of its
+    model. Features measure heights above it."""
     num_evals: int = Field(default=4, ge=1)
     """Evaluation points, the last one at the end."""
     n_eval_episodes: int = Field(default=20, ge=3)

@@ -118,7 +118,9 @@ class RecordedEpisode(Contract):
     env_kwargs: dict[str, bool | int | float | str]
     """All that `gymnasium.make` is given, or the class `Robot` of `replay.py`."""
     robot: RobotModel | None = Field(default=None, exclude_if=lambda robot: robot is None)
-    """Of an environment that p2p has made from a model file."""
+    """Of an environment that p2p has made from a model file; where the session has a terrain, on it."""
+    starts: tuple[tuple[float, float], ...] = Field(default=(), exclude_if=lambda starts: not starts)
+    """x and y of the places on its terrain where episodes begin [m]; empty without one."""
     frame_skip: int
     """Simulator steps in a control step."""
     seed: int

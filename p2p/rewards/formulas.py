@@ -18,7 +18,7 @@ def place(sample: Sample) -> Features:
     return {
         "position_x": x,
         "position_y": y,
-        "height": z,
+        "height": z - sample.after.ground,
         "cart_position": x,
         "displacement_x": x - start_x,
         "displacement_y": y - start_y,

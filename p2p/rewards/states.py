@@ -38,6 +38,8 @@ class States(Rows):
 
     position: Floats
     """Torso in the world, shape (B, 3) [m]."""
+    ground: Floats
+    """Height of the ground below the torso, shape (B,); 0 but on a terrain [m]."""
     quaternion: Floats
     """Torso relative to standing upright facing +x, shape (B, 4), (w, x, y, z)."""
     low: Floats

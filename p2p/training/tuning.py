@@ -86,6 +86,8 @@ def check_bounds(changes: Mapping[str, object]) -> None:
         "choose what is observed"
         for name in of_the_world(changes.get("env_kwargs"))
     ]
+    if changes.get("terrain") is not None:
+        wrong.append("  terrain: the policy is judged on the same ground, and that is the session's")
     if changes.get("stop_at_score") is not None:
         wrong.append(
             "  stop_at_score: the session decides whether a training may end early; an author may only forbid it"

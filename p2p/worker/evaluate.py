@@ -65,7 +65,7 @@ def evaluate(job_dir: Path) -> None:
     )
     scores = scores_of(job.intent, rollouts, job.spec) if job.intent is not None else None
     labels = labelled(judged_order(rollouts, scores)) if exam is None else {}
-    model = compiled_model(job.spec, job.config.env_kwargs)
+    model = compiled_model(job.spec, job.config.env_kwargs, job.config.terrain)
     record = job.record
     step = job.request.checkpoint
     save_features(record.features_path, [rollout.features for rollout in rollouts])

@@ -11,7 +11,7 @@ from p2p import registry
 from p2p.contracts.errors import InvalidInput
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import load_policy
-from p2p.worker.engine.environment import make_environment
+from p2p.worker.engine.environment import compiled_model, make_environment
 from p2p.worker.export.formats import WRITERS
 from p2p.worker.pictures.report_pictures import film
 from p2p.worker.render.find_renderer import draws
@@ -37,7 +37,7 @@ def film_runs(job_dir: Path) -> None:
             raise InvalidInput(f"{record.path} holds no finished run to make videos of.")
         checkpoints = {checkpoint.step: checkpoint for checkpoint in record.checkpoints()}
         steps = dict.fromkeys([summary.best_checkpoint or max(checkpoints), *checkpoints])
-        model = make_environment(spec, config.env_kwargs).model
+        model = compiled_model(spec, config.env_kwargs, config.terrain)
         places = [(step, label) for step in steps for label in LABELS] if draws() else []
         film(spec, model, [(record.trajectory(*place), record.video(*place)) for place in places])
         if find_spec("stable_baselines3") is not None:

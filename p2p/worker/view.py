@@ -75,7 +75,7 @@ def _open(job_dir: Path, recorded: RecordedFile, view: ViewRequest) -> Viewed:
     arrays = load_arrays(job_dir / recorded.trajectory)
     if config is None or spec is None or arrays is None:
         raise InvalidInput(f"{job_dir / recorded.trajectory} of {run.path} cannot be read: there is nothing to show.")
-    model = compiled_model(spec, config.env_kwargs)
+    model = compiled_model(spec, config.env_kwargs, config.terrain)
     whole = ShownRollout(spec, model, arrays["qpos"], features_of(arrays), view.path_of)
     begin = view.start_s or 0.0
     end = view.end_s if view.end_s is not None else float(whole.times[-1])

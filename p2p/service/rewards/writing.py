@@ -118,6 +118,8 @@ def check_reward(
         config.observe.require(spec)
     if config.start_states is not None:
         config.start_states.require(spec)
+    if config.terrain is not None:
+        config.terrain.require(spec)
     require_bounds(config.end_when, spec)
     if config.curriculum is not None:
         config.curriculum.require(spec)

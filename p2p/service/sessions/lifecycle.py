@@ -127,6 +127,8 @@ def check_request(ws: Workspace, request: NewSession, intent: Intent | None) -> 
     spec = environment_of(ws, request, intent)
     for config in run_configs(request, RewardDraft(source="")).values():
         packages.require_learner(config.learner)
+        if config.terrain is not None:
+            config.terrain.require(spec)
     if intent is not None or not request.prompt.strip() or writes_by_model(request):
         return intent and about_commands(intent, request.config)
     return about_commands(_understood(ws, request, spec).intent, request.config)

@@ -116,6 +116,8 @@ def start_suite_run(
                 f"All systems sit a suite's exams in the same world: env_kwargs may choose what is observed, got "
                 f"{', '.join(changed)}. Leave that out."
             )
+        if config.terrain is not None:
+            raise InvalidInput("All systems sit a suite's exams on the same ground. Leave terrain out.")
     require_free_disk(ws)
     record = SuiteRuns(ws.runs.path).run(wanted.name)
     if (earlier := record.read_run()) is not None:

@@ -11,7 +11,9 @@ import mujoco
 
 from p2p.contracts.env import EnvModule, EnvSpec
 from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.terrain import Terrain
 from p2p.worker.engine.robot_environment import RobotEnv
+from p2p.worker.engine.terrain import lay_terrain
 
 EnvKwargs = Mapping[str, bool | int | float | str]
 TERMINATE = "terminate_when_unhealthy"
@@ -71,16 +73,22 @@ def import_module(module: EnvModule) -> None:
         ) from error
 
 
-def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, terminate_when_unhealthy: bool = False) -> Any:
+def make_environment(
+    spec: EnvSpec,
+    env_kwargs: EnvKwargs | None = None,
+    terminate_when_unhealthy: bool = False,
+    terrain: Terrain | None = None,
+) -> Any:
     """Environment without wrappers, hence without a time limit.
 
     Args:
         spec: Which environment.
         env_kwargs: Passed to `gymnasium.make`, or to the class of a robot.
         terminate_when_unhealthy: Passed too where the environment knows it.
+        terrain: Its ground; None for the floor of its model.
 
     Raises:
-        InvalidConfig: the environment refuses `env_kwargs`, or they change the body.
+        InvalidConfig: the environment refuses `env_kwargs`, or they change the body; or it cannot have the terrain.
     """
     redirect_warnings()
     without_windows()
@@ -89,9 +97,10 @@ def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, termina
     kwargs: dict[str, Any] = dict(env_kwargs or {})
     if spec.can_disable_termination:
         kwargs[TERMINATE] = terminate_when_unhealthy
+    laid = lay_terrain(spec, terrain) if terrain is not None else None
     try:
         env: Any = (
-            RobotEnv(spec.robot, spec.frame_skip, **kwargs)
+            RobotEnv(spec.robot, spec.frame_skip, laid=laid, **kwargs)
             if spec.robot is not None
             else gymnasium.make(spec.env_id, disable_env_checker=True, **kwargs).unwrapped
         )
@@ -108,6 +117,8 @@ def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, termina
     return env
 
 
-def compiled_model(spec: EnvSpec, env_kwargs: EnvKwargs | None = None) -> mujoco.MjModel:
+def compiled_model(
+    spec: EnvSpec, env_kwargs: EnvKwargs | None = None, terrain: Terrain | None = None
+) -> mujoco.MjModel:
     """MuJoCo model of an environment."""
-    return make_environment(spec, env_kwargs).model
+    return make_environment(spec, env_kwargs, terrain=terrain).model

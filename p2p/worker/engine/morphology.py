@@ -9,6 +9,8 @@ from p2p.rewards.definitions import TorsoFreedom
 
 Indices = NDArray[np.intp]
 
+TERRAIN = "p2p_terrain"
+"""Name of the height field that p2p lays in the place of a robot's floor."""
 FREE, BALL, SLIDE, HINGE = (int(kind) for kind in mujoco.mjtJoint.__members__.values())
 
 
@@ -60,10 +62,20 @@ def robot_geoms(model: mujoco.MjModel, torso: int) -> Indices:
 
 
 def floor_geom(model: mujoco.MjModel, torso: int) -> int | None:
-    """The first plane of the world that the torso's robot can touch, or None."""
+    """The first plane of the world that the torso's robot can touch, or the terrain in its place, or None."""
     robot = robot_geoms(model, torso)
     planes = (model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)) & (model.geom_bodyid == 0)
-    return next((int(plane) for plane in np.flatnonzero(planes) if collides(model, int(plane), robot).any()), None)
+    terrain = terrain_geom(model)
+    floors = np.flatnonzero(planes).tolist() if terrain is None else [terrain]
+    return next((floor for floor in floors if collides(model, floor, robot).any()), None)
+
+
+def terrain_geom(model: mujoco.MjModel) -> int | None:
+    """The height field that p2p has laid in the place of the floor, or None."""
+    for geom in np.flatnonzero(model.geom_type == int(mujoco.mjtGeom.mjGEOM_HFIELD)).tolist():
+        if model.hfield(int(model.geom_dataid[geom])).name == TERRAIN:
+            return int(geom)
+    return None
 
 
 def collides(model: mujoco.MjModel, floor: int, geoms: Indices) -> NDArray[np.bool_]:

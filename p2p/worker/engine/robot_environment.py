@@ -9,6 +9,8 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from p2p.contracts.env import RobotModel
+from p2p.worker.engine.height_field import height_field
+from p2p.worker.engine.terrain import LaidTerrain
 
 MAX_EPISODE_STEPS = 1000
 RESET_NOISE = 0.02
@@ -18,11 +20,14 @@ RESET_NOISE = 0.02
 class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
     """Observes positions but x and y of a free base, and velocities, as they are; pays speed along x and standing.
 
+    On a terrain the height of a free base is that above the ground below it, where it is observed and judged healthy.
+
     Args:
         robot: Its model and stance.
         frame_skip: Simulator steps in a control step.
         terminate_when_unhealthy: Whether an episode ends where the torso leaves its healthy heights.
         reset_noise_scale: Noise at an episode's start.
+        laid: The terrain it stands on; None for the floor of its model.
     """
 
     def __init__(
@@ -31,8 +36,11 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         frame_skip: int,
         terminate_when_unhealthy: bool = True,
         reset_noise_scale: float = RESET_NOISE,
+        laid: LaidTerrain | None = None,
     ) -> None:
-        self.model = mujoco.MjModel.from_xml_string(robot.xml)
+        self.model = mujoco.MjModel.from_xml_string(robot.xml if laid is None else laid.xml)
+        self._ground = height_field(self.model)
+        self._starts = laid.starts if laid is not None else None
         self.data = mujoco.MjData(self.model)
         self.frame_skip = frame_skip
         self.init_qpos = np.array(robot.stance)
@@ -61,7 +69,10 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         mujoco.mj_resetData(self.model, self.data)
         noise = self._reset_noise_scale
         qpos = self.init_qpos + self.np_random.uniform(-noise, noise, self.model.nq)
-        self.set_state(qpos, self.init_qvel + noise * self.np_random.standard_normal(self.model.nv))
+        qvel = self.init_qvel + noise * self.np_random.standard_normal(self.model.nv)
+        if self._starts is not None:
+            qpos[:2] += self._starts[self.np_random.integers(len(self._starts))]
+        self.set_state(qpos, qvel)
         return self._get_obs(), {}
 
     def set_state(self, qpos: NDArray[np.float64], qvel: NDArray[np.float64]) -> None:
@@ -78,9 +89,18 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         mujoco.mj_rnePostConstraint(self.model, self.data)
         velocity = (float(self.data.qpos[0]) - before) / self.dt
         low, high = self._healthy_z_range
-        healthy = bool(low < self.data.qpos[2] < high) if self._skip else True
+        healthy = bool(low < self._positions()[2] < high) if self._skip else True
         ended = self._terminate_when_unhealthy and not healthy
         return self._get_obs(), velocity + healthy, ended, False, {"x_velocity": velocity}
 
     def _get_obs(self) -> NDArray[np.float64]:
-        return np.concatenate([self.data.qpos[self._skip :], self.data.qvel])
+        return np.concatenate([self._positions()[self._skip :], self.data.qvel])
+
+    def _positions(self) -> NDArray[np.float64]:
+        """Positions, with the height of a free base above the ground below it, shape (nq,)."""
+        qpos: NDArray[np.float64] = self.data.qpos
+        if self._ground is None:
+            return qpos
+        qpos = qpos.copy()
+        qpos[2] -= self._ground.height(qpos[0], qpos[1])
+        return qpos

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.terrain import Terrain
 from p2p.worker.engine.batch_simulation import BatchSimulation, disagreement
 from p2p.worker.engine.environment import EnvKwargs, make_environment
 from p2p.worker.engine.frame import Floats, Frame, Outcome
@@ -96,6 +97,7 @@ def make_simulation(
     env_kwargs: EnvKwargs | None = None,
     terminate_when_unhealthy: bool = False,
     threads: int = 1,
+    terrain: Terrain | None = None,
 ) -> Simulation:
     """Fastest simulation that equals Gymnasium's.
 
@@ -108,15 +110,20 @@ def make_simulation(
         env_kwargs: Passed to `gymnasium.make`.
         terminate_when_unhealthy: Passed too where the environment knows it.
         threads: Physics threads. Results do not depend on it.
+        terrain: Ground of all of them; None for the floor of the model.
 
     Raises:
-        InvalidConfig: the environment refuses `env_kwargs`, or they change the body.
+        InvalidConfig: the environment refuses `env_kwargs`, or they change the body; or it cannot have the terrain.
     """
-    env = make_environment(spec, env_kwargs, terminate_when_unhealthy)
+
+    def make() -> Any:
+        return make_environment(spec, env_kwargs, terminate_when_unhealthy, terrain)
+
+    env = make()
     try:
         return _batch(spec, env, n, threads)
     except BatchUnavailable as reason:
-        return GymSimulation(spec, lambda: make_environment(spec, env_kwargs, terminate_when_unhealthy), n, str(reason))
+        return GymSimulation(spec, make, n, str(reason))
 
 
 def _batch(spec: EnvSpec, env: Any, n: int, threads: int) -> BatchSimulation:

@@ -96,7 +96,7 @@ class VecEnv:
     """n environments under one configuration; a finished one continues until it is reset.
 
     Args:
-        config: Episode length, termination, side info, commands and `env_kwargs`.
+        config: Episode length, termination, side info, commands, `env_kwargs` and terrain.
         spec: Which environment; its features of commands are those of `config`.
         n: How many.
         terminate: Whether `terminate_when_unhealthy` of the configuration counts; it never does in evaluation.
@@ -120,7 +120,7 @@ class VecEnv:
         spec = commanded(spec, config.commands)
         self.commands = CommandDraws(config.commands, spec, n) if config.commands is not None else None
         """What the robots are told; None for nothing."""
-        self.simulation = make_simulation(spec, n, config.env_kwargs, self._terminate, threads)
+        self.simulation = make_simulation(spec, n, config.env_kwargs, self._terminate, threads, config.terrain)
         self.randomisation = config.randomisation if randomise else None
         self.draws = np.zeros((n, 0))
         """How each robot differs from the model, live, shape (n, number of draws)."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from p2p.analysis.intervals import mean_interval
 from p2p.contracts.senses import Senses
 from p2p.contracts.work import RecordedEpisode, ReturnStatistics
+from p2p.worker.engine.terrain import lay_terrain
 from p2p.worker.export.interface import Interface
 from p2p.worker.export.source import Source
 from p2p.worker.export.standalone import Act, play
@@ -36,10 +37,15 @@ def recorded_episode(source: Source, interface: Interface) -> RecordedEpisode:
     rollout = source.rollout
     commands = judged_config(source.config, source.intent).commands
     told = source.config.observe is not None or commands is not None
+    robot, terrain = source.spec.robot, source.config.terrain
+    laid = lay_terrain(source.spec, terrain) if terrain is not None else None
+    if robot is not None and laid is not None:
+        robot = robot.model_copy(update={"xml": laid.xml})
     episode = RecordedEpisode(
         env_id=interface.env_id,
         env_kwargs=interface.env_kwargs,
-        robot=source.spec.robot,
+        robot=robot,
+        starts=tuple((float(x), float(y)) for x, y in laid.starts) if laid is not None else (),
         frame_skip=source.spec.frame_skip,
         seed=rollout.seed,
         steps=rollout.length,

@@ -46,7 +46,8 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
     """The environment of a robot that was trained from its model file.
 
     Its model is in export.json. An action is in [-1, 1], and 0 holds the stance; the observation is every position but
-    x and y of a free base, and every velocity.
+    x and y of a free base, and every velocity. On a terrain, episodes begin at one of some places, and the height of
+    the base is that above the ground below it.
 
     Args:
         episode: As in export.json.
@@ -62,6 +63,8 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         self._noise = float(episode["env_kwargs"].get("reset_noise_scale", 0.02))
         self._skip = 2 if int(self.model.jnt_type[0]) == int(mujoco.mjtJoint.mjJNT_FREE) else 0
         self._healthy = robot["healthy"] or (-np.inf, np.inf)
+        self._starts = np.array(episode.get("starts") or [])
+        self._ground = Ground(self.model) if len(self._starts) else None
         seen = self.model.nq - self._skip + self.model.nv
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (seen,), np.float64)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (self.model.nu,), np.float32)
@@ -74,6 +77,8 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:] = self._stance + self.np_random.uniform(-self._noise, self._noise, self.model.nq)
         self.data.qvel[:] = self._noise * self.np_random.standard_normal(self.model.nv)
+        if len(self._starts):
+            self.data.qpos[:2] += self._starts[self.np_random.integers(len(self._starts))]
         mujoco.mj_forward(self.model, self.data)
         return self._observed(), {}
 
@@ -84,11 +89,45 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         mujoco.mj_step(self.model, self.data, nstep=self._frame_skip)
         velocity = (float(self.data.qpos[0]) - before) / self.dt
         low, high = self._healthy
-        healthy = bool(low < self.data.qpos[2] < high) if self._skip else True
+        healthy = bool(low < self._positions()[2] < high) if self._skip else True
         return self._observed(), velocity + healthy, False, False, {}
 
     def _observed(self) -> NDArray[np.float64]:
-        return np.concatenate([self.data.qpos[self._skip :], self.data.qvel])
+        return np.concatenate([self._positions()[self._skip :], self.data.qvel])
+
+    def _positions(self) -> NDArray[np.float64]:
+        qpos: NDArray[np.float64] = self.data.qpos.copy()
+        if self._ground is not None:
+            qpos[2] -= self._ground.height(float(qpos[0]), float(qpos[1]))
+        return qpos
+
+
+class Ground:
+    """The height field of a model, whose only one is its terrain.
+
+    Args:
+        model: The compiled model.
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        (geom,) = np.flatnonzero(model.geom_type == int(mujoco.mjtGeom.mjGEOM_HFIELD))
+        rows, columns = int(model.hfield_nrow[0]), int(model.hfield_ncol[0])
+        half, scale = model.hfield_size[0, :2], model.hfield_size[0, 2]
+        heights = model.geom_pos[geom, 2] + scale * model.hfield_data.astype(np.float64)
+        self._heights = heights.reshape(rows, columns)
+        self._last = np.array([columns - 1, rows - 1])
+        self._origin = model.geom_pos[geom, :2] - half
+        self._cell = 2.0 * half / self._last
+
+    def height(self, x: float, y: float) -> float:
+        """Height of the ground at a place in the world [m], on the triangles that MuJoCo makes of it."""
+        place = np.clip((np.array([x, y]) - self._origin) / self._cell, 0.0, self._last)
+        column, row = np.minimum(place.astype(int), self._last - 1)
+        u, v = place - (column, row)
+        low, high = self._heights[row : row + 2, column : column + 2]
+        if u >= v:
+            return float(low[1] + (1.0 - u) * (low[0] - low[1]) + v * (high[1] - low[1]))
+        return float(high[0] + u * (high[1] - high[0]) + (1.0 - v) * (low[0] - high[0]))
 
 
 def open_numpy(folder: Path) -> Act:

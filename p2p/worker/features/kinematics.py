@@ -8,7 +8,9 @@ from p2p.contracts.env import EnvSpec
 from p2p.rewards.rotations import conjugate, multiply
 from p2p.rewards.states import States
 from p2p.worker.engine.forward_kinematics import ForwardKinematics
+from p2p.worker.engine.height_field import height_field
 from p2p.worker.engine.morphology import collides, floor_geom, index_of, inner_dofs, robot_geoms
+from p2p.worker.features.terrain_distances import TerrainDistances
 
 Floats = NDArray[np.float64]
 Kind = mujoco.mjtGeom
@@ -38,6 +40,7 @@ class Kinematics:
         self._reach = [index_of(model, "body", name) for name in (body.effector, body.target) if name]
         self._floor = Floor(model, self._torso, body.feet, body.trunk)
         self._poles = Poles(model, body.pole)
+        self._ground = height_field(model)
 
     def read(self, qpos: Floats, qvel: Floats) -> States:
         """Read B states.
@@ -56,8 +59,14 @@ class Kinematics:
 
     def _read(self, qpos: Floats, qvel: Floats) -> States:
         rows = self._poses.read(qpos)
-        heights = self._shapes.lowest(rows.geom_xpos[:, :, 2], rows.geom_xmat[:, :, 6:])
-        top = rows.geom_xpos[:, self._shapes.geoms, 2].max(axis=1) if len(self._shapes.geoms) else np.zeros(len(qpos))
+        heights = self._shapes.above_ground(rows.geom_xpos, rows.geom_xmat)
+        position = rows.xpos[:, self._torso].copy()
+        if self._ground is None:
+            ground, tops = np.zeros(len(qpos)), rows.geom_xpos[:, self._shapes.geoms, 2]
+        else:
+            ground = self._ground.height(position[:, 0], position[:, 1])
+            tops = self._ground.above(rows.geom_xpos[:, self._shapes.geoms])
+        top = tops.max(axis=1) if len(self._shapes.geoms) else np.zeros(len(qpos))
         low, feet, foot_height, touching, trunk = self._floor.read(heights)
         angle, tip = self._poles.read(rows.xmat, rows.geom_xpos, rows.geom_xmat)
         if not len(self._dofs):
@@ -70,7 +79,8 @@ class Kinematics:
             gap = rows.xpos[:, self._reach[0], :2] - rows.xpos[:, self._reach[1], :2]
             distance = np.sqrt(gap[:, 0] ** 2 + gap[:, 1] ** 2)
         return States(
-            position=rows.xpos[:, self._torso].copy(),
+            position=position,
+            ground=ground,
             quaternion=multiply(rows.xquat[:, self._torso], self._upright),
             low=low,
             top=top,
@@ -107,6 +117,22 @@ class GeomHeights:
             for start, count in [_span(model, int(model.geom_dataid[geom]))]
             if count <= MOST_CORNERS
         ]
+        ground = height_field(model)
+        self._terrain = TerrainDistances(model, self.geoms, ground) if ground is not None else None
+
+    def above_ground(self, centres: Floats, rotations: Floats) -> Floats:
+        """World height of each geom's lowest point; on a terrain its distance from that.
+
+        Args:
+            centres: Of all geoms of the model, shape (B, ngeom, 3) [m].
+            rotations: Their rotation matrices by rows, shape (B, ngeom, 9).
+
+        Returns:
+            Shape (B, number of the robot's geoms) [m].
+        """
+        if self._terrain is not None:
+            return self._terrain.read(centres, rotations)
+        return self.lowest(centres[:, :, 2], rotations[:, :, 6:])
 
     def lowest(self, z: Floats, up: Floats) -> Floats:
         """World height of each geom's lowest point.
@@ -175,7 +201,7 @@ class Floor:
         self._exists = floor is not None
         if floor is None:
             return
-        self._height = float(model.geom_pos[floor, 2])
+        self._height = float(model.geom_pos[floor, 2]) if height_field(model) is None else 0.0
         reach = model.geom_margin - model.geom_gap
         self._margin = reach[geoms] + reach[floor]
         solid = collides(model, floor, np.array(geoms))
@@ -186,7 +212,7 @@ class Floor:
         """Lowest point over the floor [m], feet down, feet above where they touch [m], anything down, trunk down.
 
         Args:
-            lowest: Height of each geom's lowest point, shape (B, number of the robot's geoms) [m].
+            lowest: What `GeomHeights` gives, shape (B, number of the robot's geoms) [m].
         """
         n = len(lowest)
         if not self._exists:

@@ -12,6 +12,7 @@ from p2p.rewards.part_features import PartFeature
 from p2p.rewards.part_sequences import PartSequences, read_by
 from p2p.rewards.rotations import conjugate, forward_axis, left_axis, multiply, upness
 from p2p.worker.engine.forward_kinematics import ForwardFields
+from p2p.worker.engine.height_field import height_field
 from p2p.worker.engine.morphology import index_of
 from p2p.worker.engine.vec_env import Block
 from p2p.worker.features.kinematics import ROWS, Floor, GeomHeights
@@ -130,6 +131,7 @@ class PartReader:
         self._turned = conjugate(multiply(np.repeat(turn, model.nbody, axis=0), data.xquat))
         self._heights = GeomHeights(model, self._torso)
         self._floor = Floor(model, self._torso, (), ())
+        self._ground = height_field(model)
         self._geoms: dict[str, list[int]] = {}
         """Places of each part's geoms among the robot's."""
         geoms = self._heights.geoms
@@ -162,6 +164,8 @@ class PartReader:
             return _attitude(quantity, multiply(rows.fields["xquat"][:, body], self._turned[body]))
         if quantity == "contact_force":
             return np.asarray(np.linalg.norm(rows.fields["cfrc_ext"][:, self._bodies[name], 3:], axis=1))
+        if quantity == "height" and self._ground is not None:
+            return self._ground.above(self._point(name, rows))
         if quantity in ("position_x", "position_y", "height"):
             return self._point(name, rows)[:, {"position_x": 0, "position_y": 1, "height": 2}[quantity]].copy()
         if name == COM:
@@ -229,9 +233,9 @@ class _ComputedStates:
         return np.asarray(motion[:, 3:] + np.cross(motion[:, :3], point - origin))
 
     def lowest(self, heights: GeomHeights) -> Floats:
-        """Height of the lowest point of each of the robot's geoms, shape (B, number of geoms) [m]."""
+        """What `GeomHeights` gives, shape (B, number of geoms) [m]."""
         if self._lowest is None:
-            self._lowest = heights.lowest(self.fields["geom_xpos"][:, :, 2], self.fields["geom_xmat"][:, :, 6:])
+            self._lowest = heights.above_ground(self.fields["geom_xpos"], self.fields["geom_xmat"])
         return self._lowest
 
 

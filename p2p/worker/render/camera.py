@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.work import ViewCamera
+from p2p.worker.engine.height_field import height_field
 from p2p.worker.engine.morphology import index_of
 from p2p.worker.render.gl_child import FIELD_OF_VIEW
 
@@ -21,6 +22,8 @@ AIM_LOW = 0.75
 """The camera aims at this share of the height at rest, so that the floor is in the picture."""
 AIM_RISE = 0.5
 """It rises by this share of what the robot rises, so that a jump is seen as one."""
+FLOORS = [int(kind) for kind in (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)]
+"""Kinds of geoms that a picture need not show whole."""
 ANGLES = {ViewCamera.SIDE: (90.0, -6.0), ViewCamera.FRONT: (180.0, -6.0), ViewCamera.TOP: (90.0, -89.0)}
 """Direction of view about the vertical and above the horizon, of the cameras that are the same everywhere [deg]."""
 
@@ -100,7 +103,7 @@ def follow(
         # Between the outermost geoms of the model's initial pose, floors aside.
         data = mujoco.MjData(model)
         mujoco.mj_kinematics(model, data)
-        centres = data.geom_xpos[model.geom_type != int(mujoco.mjtGeom.mjGEOM_PLANE)]
+        centres = data.geom_xpos[~np.isin(model.geom_type, FLOORS)]
         middle = (centres.min(axis=0) + centres.max(axis=0)) / 2 if len(centres) else np.zeros(3)
         lookat = np.broadcast_to(middle, (len(qpos), 3))
     else:
@@ -114,7 +117,10 @@ def follow(
         lookat = _smooth(path, SMOOTHING_S / (dt or spec.dt))
         if placed.elevation > -60.0:
             rest = spec.rest_height
-            lookat[:, 2] = AIM_LOW * rest + AIM_RISE * (lookat[:, 2] - rest)
+            ground = height_field(model)
+            below = np.zeros((len(path), 1)) if ground is None else ground.height(path[:, 0], path[:, 1])[:, None]
+            level = _smooth(below, SMOOTHING_S / (dt or spec.dt))[:, 0]
+            lookat[:, 2] = level + AIM_LOW * rest + AIM_RISE * (lookat[:, 2] - level - rest)
     return Views(lookat, placed.distance, placed.azimuth, placed.elevation)
 
 

@@ -52,7 +52,10 @@ def find_mirror(config: TrainConfig, spec: EnvSpec, reward: Reward) -> Mirror:
         InvalidConfig: the robot, what the policy sees, or the reward is not symmetric.
     """
     told = config.commands.model_copy(update={"resample_s": None}) if config.commands is not None else None
-    plain = config.model_copy(update={"curriculum": None, "max_episode_steps": STEPS + 1, "commands": told})
+    # on the level floor: a terrain is not its own mirror image, and a training meets it from all sides alike
+    plain = config.model_copy(
+        update={"curriculum": None, "max_episode_steps": STEPS + 1, "commands": told, "terrain": None}
+    )
     env = VecEnv(plain, spec, 2 * PAIRS)
     try:
         state = mirrored_state(env.simulation.model, spec)

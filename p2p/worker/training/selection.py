@@ -67,7 +67,7 @@ def evaluate_checkpoint(run: Run, step: int) -> Selection:
     labels = labelled(judged_order(rollouts, scores))
     checkpoint = run.record.checkpoint(step)
     save_features(checkpoint.features_path, [rollout.features for rollout in rollouts])
-    model = compiled_model(run.spec, run.config.env_kwargs)
+    model = compiled_model(run.spec, run.config.env_kwargs, run.config.terrain)
     for index, label in labels.items():
         save_arrays(run.record.trajectory(step, label), trajectory(rollouts[index], run.spec, model))
     checkpoint.save_evaluation(

@@ -55,7 +55,7 @@ def policy_clips(robot: Robot, runs: Sequence[IterationRecord]) -> list[MadeClip
     for number, (config, words, policy) in enumerate(_policies(runs, spec), start=1):
         episode = config.model_copy(update={"episode_s": robot.seconds, "max_episode_steps": None})
         first = first_seed(Purpose.REPORT, config.seed)
-        model = compiled_model(spec, config.env_kwargs)
+        model = compiled_model(spec, config.env_kwargs, config.terrain)
         seeds = range(first, first + EPISODES)
         for index, rollout in enumerate(run_episodes(episode, spec, policy, seeds, extra_features=extra_features)):
             made.append(_clip(robot, model, f"{short}-p{number:02d}-{index:02d}", words, rollout))

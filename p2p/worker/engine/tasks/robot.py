@@ -9,21 +9,25 @@ from p2p.worker.engine.tasks.task import ControlSteps, Moment, VectorisedTask, b
 
 
 class Robot(VectorisedTask):
-    """reward = v_x + [healthy]."""
+    """reward = v_x + [healthy]; on a terrain the height of a free base is that above the ground below it."""
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.noise, self.skip = env._reset_noise_scale, env._skip
+        self.ground, self.starts = env._ground, env._starts
         self.ends, self.heights = bool(env._terminate_when_unhealthy), env._healthy_z_range
 
     def start(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Uniform noise on positions, normal noise on velocities."""
         qpos = self.init_qpos + uniform(generator, self.noise, self.nq)
-        return qpos, self.init_qvel + self.noise * generator.standard_normal(self.nv)
+        qvel = self.init_qvel + self.noise * generator.standard_normal(self.nv)
+        if self.starts is not None:
+            qpos[:2] += self.starts[generator.integers(len(self.starts))]
+        return qpos, qvel
 
     def observe(self, now: Moment) -> Floats:
         """Positions but x and y of a free base, and velocities."""
-        return np.concatenate([now.qpos[:, self.skip :], now.qvel], axis=1)
+        return np.concatenate([self.above_ground(now.qpos)[:, self.skip :], now.qvel], axis=1)
 
     def terminated(self, now: Moment) -> Booleans:
         """Where not healthy, if that ends episodes."""
@@ -31,7 +35,17 @@ class Robot(VectorisedTask):
 
     def healthy(self, qpos: Floats) -> Booleans:
         """Whether the torso's height is in its range; always so for a robot that is not free."""
-        return between(qpos[:, 2], self.heights) if self.skip else np.ones(len(qpos), dtype=np.bool_)
+        if not self.skip:
+            return np.ones(len(qpos), dtype=np.bool_)
+        return between(self.above_ground(qpos)[:, 2], self.heights)
+
+    def above_ground(self, qpos: Floats) -> Floats:
+        """Positions, with the height of a free base above the ground below it, shaped as `qpos`, (m, nq)."""
+        if self.ground is None:
+            return qpos
+        above = qpos.copy()
+        above[:, 2] -= self.ground.height(qpos[:, 0], qpos[:, 1])
+        return above
 
     def outcome(self, step: ControlSteps) -> Outcome:
         """Speed along x, and one for being healthy."""
