@@ -91,15 +91,21 @@ class Terrain(Contract):
         """Refuse a robot that cannot have it.
 
         Raises:
-            InvalidConfig: it is none from a model file, or is not free to move everywhere.
+            InvalidConfig: it is none from a model file, or it is not the only thing there that moves freely.
         """
         if env.robot is None:
             raise InvalidConfig(
                 f"terrain is for robots from a model file, and {env.env_id} comes with Gymnasium or a module, whose "
                 "own observations, rewards and falls take the floor for level. Leave terrain out."
             )
-        if not any(joint.kind == "free" and joint.body == env.morphology.torso for joint in env.joints):
+        free = [joint.qpos_index for joint in env.joints if joint.kind == "free"]
+        if not free or free[0] != 0:
             raise InvalidConfig(
                 f"terrain is for robots with a free base, and {env.env_id} has none: it stays where it is, or its "
                 "policy would see where on the field it is and learn that by heart. Leave terrain out."
+            )
+        if len(free) > 1:
+            raise InvalidConfig(
+                f"terrain begins episodes at other places than the model, and {env.env_id} has other bodies that move "
+                "freely, which would be left behind. Leave terrain out."
             )

@@ -15,6 +15,7 @@ from p2p.contracts.commands import Commands
 from p2p.contracts.curriculum import Curriculum, EpisodeGrowth, Pushes, StartCurriculum
 from p2p.contracts.docstrings import description_of
 from p2p.contracts.observe import Observe
+from p2p.contracts.terrain import Terrain
 from p2p.contracts.training import StartStates, TrainConfig
 from p2p.envs import catalog
 from p2p.service.sessions import deaths
@@ -86,6 +87,9 @@ def settings() -> str:
                     table(("field", "default", "range", "meaning"), _fields(contract)),
                 )
             ),
+            "### `terrain`",
+            inspect.getdoc(Terrain) or "",
+            table(("field", "default", "range", "meaning"), _fields(Terrain)),
             "### `observe`",
             "What the policy is told besides the observation; see [Rewards](../rewards.md#what-the-policy-is-told).",
             table(("field", "default", "range", "meaning"), _fields(Observe)),

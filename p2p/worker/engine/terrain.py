@@ -138,7 +138,6 @@ def _reach(model: mujoco.MjModel, torso: int, stance: Floats) -> float:
 def _faces_along_x(env: EnvSpec) -> bool:
     """Whether the robot looks rather along the world's x axis than along y in its stance."""
     assert env.robot is not None, "it is required"
-    at = next(joint.qpos_index for joint in env.joints if joint.kind == "free" and joint.body == env.morphology.torso)
-    turned = multiply(np.array(env.robot.stance[at + 3 : at + 7]), conjugate(np.array(env.morphology.upright)))
+    turned = multiply(np.array(env.robot.stance[3:7]), conjugate(np.array(env.morphology.upright)))
     ahead = forward_axis(turned[None])[0]
     return bool(abs(ahead[0]) >= abs(ahead[1]))
