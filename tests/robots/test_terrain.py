@@ -32,6 +32,9 @@ from p2p.worker.engine.terrain import lay_terrain
 from p2p.worker.export.standalone import play
 from p2p.worker.features.kinematics import GeomHeights, Kinematics
 from p2p.worker.features.parts import PartReader
+from p2p.worker.render.camera import follow
+from p2p.worker.render.find_renderer import RAYCAST
+from p2p.worker.render.frames import render_frames
 from p2p.worker.rollout.episodes import run_episodes
 from p2p.worker.training.run import Run
 from p2p.worker.training.train import Training, policy_of
@@ -320,3 +323,17 @@ def test_a_rewards_author_does_not_choose_the_ground() -> None:
     draft = RewardDraft(source="", config_changes={"terrain": ROUGH.model_dump()})
     with pytest.raises(InvalidConfig, match="terrain"):
         base_config(NewSession(), draft)
+
+
+def test_pictures_show_the_ground_and_follow_the_robot_up(pony: EnvSpec) -> None:
+    assert pony.robot is not None
+    model = compiled_model(pony, terrain=STEPS)
+    stands = np.tile(np.array(pony.robot.stance), (2, 1))
+    stands[1, :3] += STEPS.half_period, 0.0, STEPS.count * STEPS.height
+    low, high = follow(model, pony, stands[:1]).lookat[0], follow(model, pony, stands[1:]).lookat[0]
+    assert high[2] - low[2] == pytest.approx(STEPS.count * STEPS.height, abs=1e-3)
+    drawn = list(render_frames(model, pony, stands[:1], (120, 120), RAYCAST))
+    level = list(render_frames(compiled_model(pony), pony, stands[:1], (120, 120), RAYCAST))
+    assert np.array_equal(drawn[0][:20], level[0][:20])  # the sky
+    assert drawn[0][90:].std() > 3.0
+    assert np.abs(drawn[0][90:].astype(float) - level[0][90:]).mean() > 1.0

@@ -40,6 +40,11 @@ class HeightField:
         self._origin = float(x - half_x), float(y - half_y)
         self._cell = float(2.0 * half_x / (columns - 1)), float(2.0 * half_y / (rows - 1))
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Lowest and highest of the ground [m]."""
+        return float(self._heights.min()), float(self._heights.max())
+
     def height(self, x: Floats, y: Floats) -> Floats:
         """Height of the ground at places in the world, each of any one shape [m]."""
         return self.surface(x, y)[0]

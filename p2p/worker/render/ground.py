@@ -4,8 +4,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.worker.engine.morphology import terrain_geom
 from p2p.worker.render.camera import HALF_VIEW, Floats, Views
 from p2p.worker.render.gl_child import HORIZON, SHADOW, TILES, level_floors, shadows, sky
+from p2p.worker.render.uneven_ground import UnevenGround
 
 Pixels = NDArray[np.float32]
 
@@ -63,6 +65,8 @@ class Ground:
         self._planes = planes
         self._level = set(level_floors(model))
         self._rays = lens.pixels.astype(np.float32)
+        terrain = terrain_geom(model)
+        self._terrain = UnevenGround(model, terrain, self._rays, size) if terrain is not None else None
         self._lengths = np.linalg.norm(self._rays, axis=1)
         self._sky: Pixels = np.repeat(sky(views.elevation, height).astype(np.float32) / 255, width, axis=0)
         self._pixel = 2 * HALF_VIEW / height
@@ -85,6 +89,8 @@ class Ground:
             shade = shadows(self._model, plane, places, turns) if int(plane) in self._level else None
             turn = turns[plane].astype(np.float32)
             self._lay(int(plane), eye - places[plane], turn, picture, nearest, places[plane], shade)
+        if self._terrain is not None:
+            self._terrain.paint(eye, picture)
         return picture
 
     def _lay(

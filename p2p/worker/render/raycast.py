@@ -13,7 +13,8 @@ import numpy as np
 from mujoco.batch import Batch
 from numpy.typing import NDArray
 
-from p2p.worker.render.camera import Floats, Views
+from p2p.worker.engine.morphology import terrain_geom
+from p2p.worker.render.camera import FLOORS, Floats, Views
 from p2p.worker.render.ground import Ground, Lens, Pixels
 
 Frame = NDArray[np.uint8]
@@ -50,7 +51,9 @@ class _Caster:
         self._size = size
         self._forward = views.axes[0]
         self._colours = _colours(model)
-        plane = model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
+        plane = np.isin(model.geom_type, FLOORS)
+        # rays that a height field has to be searched for take a hundred times as long: `Ground` draws it
+        self._excluded = 0 if terrain_geom(model) is not None else -1
         visible = (self._colours[:, 3] > 0) & (model.geom_group < 3)
         self._shapes = np.flatnonzero(~plane & visible)
         self._is_shape = np.append(~plane, False)
@@ -113,7 +116,9 @@ class _Caster:
         for row, part in zip(padded, rays, strict=True):
             row[: len(part)] = part
         padded /= np.linalg.norm(padded, axis=2, keepdims=True)
-        distance, geoms, normals = batch.ray(np.broadcast_to(eyes, padded.shape), padded, normal=True)
+        distance, geoms, normals = batch.ray(
+            np.broadcast_to(eyes, padded.shape), padded, bodyexclude=self._excluded, normal=True
+        )
         lit = AMBIENT + DIFFUSE * np.maximum(normals @ SUN, 0) + GLOW * np.abs(normals @ self._forward)
         colours = (self._colours[geoms, :3] * lit[..., None]).astype(np.float32)
         shapes = np.where(self._is_shape[geoms] & (distance >= 0), geoms, -1)
