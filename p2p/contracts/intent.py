@@ -12,6 +12,7 @@ from p2p.contracts.numbers import interval_in_words as interval_in_words
 from p2p.contracts.numbers import number as number
 from p2p.contracts.numbers import score_in_words as score_in_words
 from p2p.contracts.numbers import share_in_words as share_in_words
+from p2p.contracts.terrain import Terrain
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
@@ -327,6 +328,8 @@ class Understanding(Contract):
     assumed: tuple[str, ...] = ()
     """What the sentence does not say and is taken for granted; a sentence for each."""
     terms: tuple[PreviewTerm, ...] = ()
+    terrain: Terrain | None = None
+    """Ground that it asks for; None for the floor of the robot's model."""
 
 
 class Preview(Contract):

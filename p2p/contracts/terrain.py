@@ -13,6 +13,10 @@ MAX_HEIGHTS = 1_000_000
 """Most heights of a terrain: 4 MB in every copy of the model."""
 ACROSS_M = 1.0
 """Spacing of the heights of steps along their edges, where nothing changes [m]."""
+FLAT_M = 0.8
+"""Flat ground about a start, at least [m]."""
+ASIDE = 0.25
+"""How far from the middle of the lower flat ground episodes on "steps" begin at most, as a share of `flat_m`."""
 _CELLS = {"rough": 0.1, "steps": 0.025}
 
 
@@ -34,8 +38,9 @@ class Terrain(Contract):
     """Of "steps": horizontal length of a step, its riser included [m]."""
     count: int = Field(default=5, ge=1, le=100)
     """Of "steps": in a flight."""
-    flat: float = Field(default=0.8, ge=0.1, le=20, allow_inf_nan=False)
-    """Distance to each side of the start up to which the ground is flat, at least [m]."""
+    flat: float | None = Field(default=None, ge=0.1, le=20, allow_inf_nan=False)
+    """Distance to each side of the start up to which the ground is flat, at least [m]; None takes 0.8, or as far as the
+    robot reaches in its stance if that is more."""
     size: float = Field(default=60.0, ge=2, le=1000, allow_inf_nan=False)
     """Side of the square field, beyond which there is no ground [m]. Episodes begin in the middle of it, a quarter of
     this or more from its edges."""
@@ -48,6 +53,11 @@ class Terrain(Contract):
         return self.cell if self.cell is not None else _CELLS[self.kind]
 
     @property
+    def flat_m(self) -> float:
+        """Distance from a start up to which the ground is flat, of a robot that reaches no further [m]."""
+        return self.flat if self.flat is not None else FLAT_M
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Number of heights across and along the direction in which the heights of "steps" change."""
         across = self.spacing if self.kind == "rough" else ACROSS_M
@@ -56,7 +66,12 @@ class Terrain(Contract):
     @property
     def half_period(self) -> float:
         """From the middle of the lower flat ground to that of a platform, of "steps" [m]."""
-        return 3.0 * self.flat + self.spacing + (self.count - 1) * self.depth
+        return self.lower_m + (self.count - 1) * self.depth + self.flat_m
+
+    @property
+    def lower_m(self) -> float:
+        """From the middle of the lower flat ground to the first step, of "steps" [m]."""
+        return (1.0 + ASIDE) * self.flat_m + self.spacing
 
     @model_validator(mode="after")
     def _says_what_its_kind_has(self) -> Self:
@@ -73,9 +88,9 @@ class Terrain(Contract):
                 f"a field of {self.size:g} m with a height every {self.spacing:g} m has {number:,} heights; expected "
                 f"at most {MAX_HEIGHTS:,}: give a larger cell or a smaller size"
             )
-        if self.spacing > self.flat or self.flat > self.size / 8:
+        if self.spacing > self.flat_m or self.flat_m > self.size / 8:
             raise ValueError(
-                f"expected cell <= flat <= size / 8, got cell {self.spacing:g}, flat {self.flat:g} and size "
+                f"expected cell <= flat <= size / 8, got cell {self.spacing:g}, flat {self.flat_m:g} and size "
                 f"{self.size:g} m"
             )
         if self.kind == "steps" and self.depth < 2 * self.spacing:

@@ -8,15 +8,16 @@ import pytest
 from pydantic import ValidationError
 from robot_files import PONY
 
+from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.contracts.env import COM, EnvSpec
-from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.errors import InvalidConfig, UnknownPhrase
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.contracts.terrain import Terrain
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.rewards.part_features import PartFeature
-from p2p.service.sessions.lifecycle import create_session
+from p2p.service.sessions.lifecycle import create_session, preview
 from p2p.service.training.plan import base_config
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
@@ -102,9 +103,9 @@ def test_episodes_begin_on_flat_ground_at_places_of_their_seeds(terrain: Terrain
     assert len(np.unique(places.round(1), axis=0)) > 3
     angles = np.linspace(0.0, 2.0 * np.pi, 60)
     starts = lay_terrain(pony, terrain).starts
-    assert np.abs(starts).max() <= terrain.size / 2 - terrain.flat
+    assert np.abs(starts).max() <= terrain.size / 2 - terrain.flat_m
     for share in (0.5, 1.0):
-        around = starts[:, None] + share * terrain.flat * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        around = starts[:, None] + share * terrain.flat_m * np.stack([np.cos(angles), np.sin(angles)], axis=1)
         assert np.abs(ground_of(env.model).height(around[..., 0], around[..., 1])).max() < 1e-6
 
 
@@ -317,6 +318,9 @@ def test_robots_that_cannot_have_it_are_refused_by_name(pony: EnvSpec, ws: Works
         make_environment(fixed, terrain=ROUGH)
     with pytest.raises(InvalidConfig, match=r"flat up to 0\.2 m. Give terrain a flat of"):
         make_environment(pony, terrain=ROUGH.model_copy(update={"flat": 0.2}))
+    ball = pony.joints[0].model_copy(update={"name": "ball", "qpos_index": pony.nq})
+    with pytest.raises(InvalidConfig, match="would be left behind"):
+        make_environment(pony.model_copy(update={"joints": (*pony.joints, ball)}), terrain=ROUGH)
 
 
 def test_a_rewards_author_does_not_choose_the_ground() -> None:
@@ -337,3 +341,33 @@ def test_pictures_show_the_ground_and_follow_the_robot_up(pony: EnvSpec) -> None
     assert np.array_equal(drawn[0][:20], level[0][:20])  # the sky
     assert drawn[0][90:].std() > 3.0
     assert np.abs(drawn[0][90:].astype(float) - level[0][90:]).mean() > 1.0
+
+
+def test_a_sentence_may_ask_for_the_ground(pony: EnvSpec, ws: Workspace) -> None:
+    author = BuiltinAuthor()
+    level = author.understand("trot forward at 0.8 m/s", pony)
+    rough = author.understand("trot forward over rough ground at 0.8 m/s", pony)
+    assert level.terrain is None
+    assert rough.terrain is not None
+    assert rough.terrain.kind == "rough"
+    assert rough.intent.criteria == level.intent.criteria
+    assert "up to 4 cm above and below the level" in " ".join(rough.assumed)
+    for sentence in ("trot up the stairs", "walk over some steps, then stand still"):
+        steps = author.understand(sentence, pony).terrain
+        assert steps is not None
+        assert (steps.kind, steps.height) == ("steps", 0.06)
+    for sentence, words in {
+        "walk over rough ground up the stairs": "there is one ground",
+        "walk up the mountain": "mountain",
+        "climb the stairs": "climb",
+        "on rough ground": "names nothing that the robot can do",
+    }.items():
+        with pytest.raises(UnknownPhrase, match=words):
+            author.understand(sentence, pony)
+    with pytest.raises(UnknownPhrase, match="only robots from a model file"):
+        author.understand("walk over rough ground", catalog.load("Ant-v5"))
+    request = NewSession(prompt="trot forward over rough ground at 0.8 m/s", env_id=str(PONY))
+    assert preview(ws, request).config["terrain"] == rough.terrain.model_dump(mode="json")
+    assert create_session(ws, request).config["terrain"] == {"kind": "rough", "height": 0.04}
+    own = {"terrain": {"kind": "rough", "height": 0.01}}
+    assert create_session(ws, request.model_copy(update={"config": own})).config == own

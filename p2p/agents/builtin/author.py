@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from p2p.agents.builtin.compose import compose
+from p2p.agents.builtin.ground import on_ground, terrain_for
 from p2p.agents.builtin.observing import observed, told_in_words
 from p2p.agents.builtin.phrases import read
 from p2p.agents.builtin.refusals import UnreadPart, not_understood
@@ -58,10 +59,12 @@ class BuiltinAuthor:
         """
         understood = _understand(prompt, env, partly=partly)
         terms = {term.name: term.description for plan in understood.plans for term in plan.terms}
+        ground = terrain_for(understood.ground, env) if understood.ground is not None else None
         return Understanding(
             intent=understood.intent(prompt),
             left_over=tuple(part.problem for part in understood.rest),
-            assumed=tuple(dict.fromkeys(_assumed(understood.skills, understood.body))),
+            assumed=tuple(dict.fromkeys((*_assumed(understood.skills, understood.body), *on_ground(ground)))),
+            terrain=ground,
             terms=tuple(PreviewTerm(name=name, description=text) for name, text in terms.items()),
         )
 
@@ -118,6 +121,7 @@ class _Understood:
     plans: tuple[Plan, ...]
     rest: tuple[UnreadPart, ...]
     body: RobotFacts
+    ground: str | None
 
     def intent(self, prompt: str) -> Intent:
         """Intent with its criteria."""
@@ -141,7 +145,8 @@ def _understand(prompt: str, env: EnvSpec, *, partly: bool = False) -> _Understo
     reading = read(prompt, body, partly=partly)
     try:
         plans = plans_of(reading.skills, body)
-        found = _Understood(reading.skills, with_all_qualities(plans, reading.skills, body), reading.rest, body)
+        done = with_all_qualities(plans, reading.skills, body)
+        found = _Understood(reading.skills, done, reading.rest, body, reading.ground)
         # Refuse "forward" after a partial turn: it is along the heading, not along the world's axes.
         turned = 0.0
         for skill, plan in zip(found.skills, found.plans, strict=True):

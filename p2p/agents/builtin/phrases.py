@@ -57,6 +57,8 @@ class Reading:
     """In the order they are to be done."""
     rest: tuple[UnreadPart, ...]
     """What is not understood, or not measured."""
+    ground: str | None = None
+    """Kind of `Terrain` that it is to be done on; None for what the floor is."""
 
 
 def parse(sentence: str, body: RobotFacts) -> tuple[Skill, ...]:
@@ -99,7 +101,8 @@ def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
                     Refusal.CONFLICT,
                     (piece.text,),
                 )
-    steps = _steps(pieces)
+    ground = _ground(pieces, body)
+    steps = _steps([piece for piece in pieces if piece.kind is not Kind.GROUND])
     rest = tuple(explained(part) for part in _open(steps))
     _require_parts(steps, body)
     if rest and not partly:
@@ -121,7 +124,29 @@ def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
             raise UnknownPhrase(
                 f"{sentence!r} cannot be done in {body.env_id}: {reason}.", Refusal.IMPOSSIBLE, (skill.name,)
             )
-    return Reading(skills, rest)
+    return Reading(skills, rest, ground)
+
+
+def _ground(pieces: Sequence[Piece], body: RobotFacts) -> str | None:
+    """Kind of `Terrain` that a sentence asks for.
+
+    Raises:
+        UnknownPhrase: it asks for two, or the robot cannot have any.
+    """
+    marks = ((piece.mark, piece.text) for piece in pieces if isinstance(piece.mark, Mark))
+    asked = {str(mark.value): text for mark, text in marks if mark.kind is Kind.GROUND}
+    if len(asked) > 1:
+        first, second = list(asked.values())[:2]
+        raise UnknownPhrase(f"{second!r} contradicts {first!r}: there is one ground.", Refusal.CONFLICT, (second,))
+    for kind, text in asked.items():
+        if not body.described:
+            raise UnknownPhrase(
+                f"{text!r}: only robots from a model file have other ground than the floor; {body.env_id} is none.",
+                Refusal.IMPOSSIBLE,
+                (text,),
+            )
+        return kind
+    return None
 
 
 def _require_parts(steps: Sequence[Sequence[Piece]], body: RobotFacts) -> None:

@@ -34,6 +34,8 @@ class Kind(StrEnum):
     """Strengthens the pace that follows."""
     QUALITY = "quality"
     """How it is, or is not, to be done; a name of `qualities.QUALITIES`."""
+    GROUND = "ground"
+    """What it is to be done on; a kind of `Terrain`."""
     ROBOT = "robot"
     """Names a robot, which must be the one of the environment."""
     CONTEXT = "context"
@@ -420,6 +422,27 @@ def _steps(sizes: Sequence[str]) -> Iterator[str]:
             yield from (what, f"with {what}", f"in {what}", f"taking {what}", f"take {what}", f"while taking {what}")
 
 
+_GROUNDS: tuple[tuple[str, str], ...] = (
+    (
+        "rough",
+        " / ".join(
+            f"{on} {rough} {ground}"
+            for on in ("on", "over", "across")
+            for rough in ("rough", "uneven", "bumpy")
+            for ground in ("ground", "terrain")
+        ),
+    ),
+    (
+        "steps",
+        " / ".join(
+            f"{up} {article}{steps}"
+            for up in ("up", "over", "up and down")
+            for article in ("", "the ", "some ")
+            for steps in ("stairs", "steps")
+        ),
+    ),
+)
+"""Kind of `Terrain` -> the phrases that ask for it."""
 _PHRASES: tuple[tuple[Mark, str], ...] = (
     (Mark(Kind.SKILL, "still"), "motionless / immobile / still"),
     (Mark(Kind.SKILL, "jump"), "jumps / leaps / a jump / a leap"),
@@ -620,6 +643,7 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
         )
         for side, word in (("left", "left"), ("right", "right"), ("front", "front"), ("back", "rear"))
     ),
+    *((Mark(Kind.GROUND, kind), phrases) for kind, phrases in _GROUNDS),
     *((Mark(Kind.ROBOT, envs), names) for envs, names in ROBOTS),
     (
         Mark(Kind.CONTEXT, "speed"),

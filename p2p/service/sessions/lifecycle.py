@@ -57,7 +57,10 @@ def create_session(
         )
     env_id = find_environment(ws, request.env_id).env_id
     request = request.model_copy(update={"log": request.log or ws.settings.log, "env_id": env_id})
-    intent = check_request(ws, request, intent)
+    own = intent
+    intent = check_request(ws, request, own)
+    if own is None and intent is not None:
+        request = _on_its_ground(request, _understood(ws, request, describe_environment(ws, env_id)))
     session = Session(
         **request.model_dump(exclude={"prompt"}),
         prompt=request.prompt.strip(),
@@ -153,6 +156,14 @@ def start_of(ws: Workspace, request: NewSession) -> KeptPolicy | None:
     return chosen
 
 
+def _on_its_ground(request: NewSession, understood: Understanding) -> NewSession:
+    """The request with the terrain that its sentence asks for, unless its configuration says which."""
+    if understood.terrain is None or "terrain" in request.config:
+        return request
+    terrain = understood.terrain.model_dump(mode="json", exclude_defaults=True)
+    return request.model_copy(update={"config": {**request.config, "terrain": terrain}})
+
+
 def _understood(ws: Workspace, request: NewSession, spec: EnvSpec) -> Understanding:
     """Criteria the author derives from a sentence; if eyes take part, some of it may be left to them."""
     author = ws.author(request.author)
@@ -185,6 +196,7 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
         return preview_of(request, spec, None, None, ws.runs, _slots(ws))
     understood = _understood(ws, request, spec)
     about_commands(understood.intent, request.config)
+    request = _on_its_ground(request, understood)
     draft = ws.author(request.author).write(understood.intent, spec)
     return preview_of(request, spec, understood, draft, ws.runs, _slots(ws))
 

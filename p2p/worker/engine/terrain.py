@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
-from p2p.contracts.terrain import Terrain
+from p2p.contracts.terrain import ASIDE, Terrain
 from p2p.rewards.rotations import conjugate, forward_axis, multiply
 from p2p.worker.engine.morphology import TERRAIN, floor_geom, index_of, robot_geoms
 
@@ -51,11 +51,19 @@ def lay_terrain(env: EnvSpec, terrain: Terrain) -> LaidTerrain:
             f"terrain takes the place of a level floor at height 0, and {env.env_id} has none. Leave terrain out."
         )
     reach = _reach(model, torso, np.array(env.robot.stance))
-    if reach > terrain.flat:
-        raise InvalidConfig(
-            f"{env.env_id} reaches {reach:.2f} m to a side in its stance, and the ground about its start is flat up to "
-            f"{terrain.flat:g} m. Give terrain a flat of {np.ceil(20 * reach) / 20:g} or more."
-        )
+    if reach > terrain.flat_m:
+        needed = float(np.ceil(20 * reach) / 20)
+        if terrain.flat is not None:
+            raise InvalidConfig(
+                f"{env.env_id} reaches {reach:.2f} m to a side in its stance, and the ground about its start is flat "
+                f"up to {terrain.flat:g} m. Give terrain a flat of {needed:g} or more, or none."
+            )
+        try:
+            terrain = Terrain.model_validate({**terrain.model_dump(), "flat": needed})
+        except ValueError as error:
+            raise InvalidConfig(
+                f"{env.env_id} needs flat ground up to {needed:g} m about its start. Give terrain a larger size."
+            ) from error
     heights, starts = heights_of(terrain, along_x=_faces_along_x(env))
     lowest, highest = int(heights.min()), int(heights.max())
     rows, columns = heights.shape
@@ -95,15 +103,13 @@ def heights_of(terrain: Terrain, along_x: bool = True) -> tuple[NDArray[np.int64
     starts = generator.uniform(-terrain.size / 4.0, terrain.size / 4.0, (STARTS, 2))
     if terrain.kind == "rough":
         return np.rint(_rough(terrain, generator, starts) / UNIT).astype(np.int64), starts
-    # as far as `flat` to a side of the middle of the lower ground, which is flat up to twice that
     period = 2.0 * terrain.half_period
-    aside = generator.uniform(-terrain.flat, terrain.flat, STARTS)
+    aside = ASIDE * terrain.flat_m * generator.uniform(-1.0, 1.0, STARTS)
     starts[:, 0] = period * np.rint(starts[:, 0] / period) + aside
     rows, columns = terrain.shape
     x = np.linspace(-terrain.size / 2.0, terrain.size / 2.0, columns)
     away = np.abs(x - period * np.rint(x / period))
-    beyond = away - 2.0 * terrain.flat - terrain.spacing
-    number = np.clip(np.floor(beyond / terrain.depth) + 1.0, 0.0, terrain.count)
+    number = np.clip(np.floor((away - terrain.lower_m) / terrain.depth) + 1.0, 0.0, terrain.count)
     profile = np.rint(number * terrain.height / UNIT).astype(np.int64)
     heights = np.repeat(profile[None], rows, axis=0)
     return (heights, starts) if along_x else (np.ascontiguousarray(heights.T), starts[:, ::-1].copy())
@@ -118,10 +124,10 @@ def _rough(terrain: Terrain, generator: np.random.Generator, starts: Floats) -> 
     noise *= terrain.height / np.abs(noise).max()
     y, x = (np.linspace(-terrain.size / 2.0, terrain.size / 2.0, count) for count in (rows, columns))
     # a cell further than `flat`, so that no triangle of a flat patch has a corner beyond it
-    flat = terrain.flat + 2.0 * terrain.spacing
+    flat = terrain.flat_m + 2.0 * terrain.spacing
     for start_x, start_y in starts:
         away = np.sqrt((x[None] - start_x) ** 2 + (y[:, None] - start_y) ** 2)
-        noise *= np.clip((away - flat) / terrain.flat, 0.0, 1.0)
+        noise *= np.clip((away - flat) / terrain.flat_m, 0.0, 1.0)
     return noise
 
 
