@@ -155,7 +155,8 @@ class TrainConfig(Contract):
     the velocity of its base, which no sensor measures. Rewards and criteria read the simulator in any case."""
     critic_observation: Literal["same", "full"] = "same"
     """What returns are predicted from: "full" adds all that the simulator knows to what the policy sees, the draws of
-    `randomisation` included. It is needed in training alone (Pinto et al., Asymmetric actor critic, 2018)."""
+    `randomisation` and the ground of a `terrain` around the robot included. It is needed in training alone (Pinto et
+    al., Asymmetric actor critic, 2018)."""
     randomisation: Randomisation | None = None
     """How the robots of training episodes differ from the model, drawn anew for each; "usual" for usual ranges; None
     for not at all. Selection and report rollouts have the robot as it is."""

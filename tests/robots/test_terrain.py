@@ -30,6 +30,7 @@ from p2p.worker.engine.height_field import HeightField, height_field
 from p2p.worker.engine.morphology import floor_geom
 from p2p.worker.engine.simulation import make_simulation
 from p2p.worker.engine.terrain import lay_terrain
+from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.export.standalone import play
 from p2p.worker.features.kinematics import GeomHeights, Kinematics
 from p2p.worker.features.parts import PartReader
@@ -37,6 +38,8 @@ from p2p.worker.render.camera import follow
 from p2p.worker.render.find_renderer import RAYCAST
 from p2p.worker.render.frames import render_frames
 from p2p.worker.rollout.episodes import run_episodes
+from p2p.worker.rollout.ground_scan import AHEAD, ASIDE
+from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.training.run import Run
 from p2p.worker.training.train import Training, policy_of
 
@@ -153,6 +156,24 @@ def test_features_of_a_block_are_those_of_its_rows_to_the_bit(terrain: Terrain, 
     assert np.array_equal(columns["contact:fl_foot"], whole.feet[:, 0])
 
 
+def test_the_critic_sees_the_ground_ahead_and_the_policy_does_not(pony: EnvSpec) -> None:
+    config = TrainConfig(terrain=STEPS, critic_observation="full")
+    env = VecEnv(config, pony, 2)
+    level = VecEnv(config.model_copy(update={"terrain": None}), pony, 2)
+    seen, critic, plain = (PolicyInputs(*args) for args in ((config, env), (config, env, True), (config, level, True)))
+    assert critic.privileged == plain.privileged + len(AHEAD) * len(ASIDE)
+    env.reset(range(2), range(2))
+    assert seen.now.shape == (2, pony.obs_dim)
+    states = np.tile(env.now.qpos[0], (2, 1))
+    states[:, :2] = STEPS.lower_m - 1.5 * pony.rest_height, 0.0  # the first step is between one and two heights ahead
+    states[:, 3:7] = (1.0, 0.0, 0.0, 0.0), (np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))  # the second one looks to the left
+    for i in range(2):
+        env.begin([i], env.simulation.place(i, states[i], np.zeros(pony.nv)))
+    ahead, left = critic.now[:, -15:].reshape(2, len(AHEAD), len(ASIDE))
+    assert np.allclose(ahead, np.array([0.0, 0.0, 0.0, 1.0, 2.0])[:, None] * STEPS.height, atol=1e-3)
+    assert np.allclose(left, 0.0, atol=1e-3)
+
+
 @BOTH
 def test_what_touches_the_ground_is_what_mujoco_finds(terrain: Terrain, pony: EnvSpec) -> None:
     model = compiled_model(pony, terrain=terrain)
@@ -258,7 +279,8 @@ def test_an_episode_is_its_seeds_alone_and_is_replayed_without_p2p(terrain: Terr
 def test_a_training_goes_on_from_a_saved_state(pony: EnvSpec, tmp_path: Path) -> None:
     record = IterationRecord(tmp_path)
     sizes = {"n_envs": 4, "n_steps": 32, "batch_size": 64, "net_arch": (8, 8), "episode_s": 0.6}
-    record.save_config(TrainConfig(terrain=STEPS, terminate_when_unhealthy=True, **sizes))
+    seen = {"terminate_when_unhealthy": True, "critic_observation": "full"}
+    record.save_config(TrainConfig.model_validate({"terrain": STEPS, **sizes, **seen}))
     record.save_env_spec(pony)
     record.save_reward_source(
         "def reward_fn(obs, action, next_obs, info):\n    v = info['height'] + info['speed']\n    return v, {'v': v}\n"

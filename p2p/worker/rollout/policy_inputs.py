@@ -11,9 +11,11 @@ from p2p.contracts.observe import Observe, ObservedInput, told_commands
 from p2p.contracts.senses import Senses
 from p2p.contracts.training import TrainConfig
 from p2p.rewards.progress import EpisodeProgress
+from p2p.worker.engine.height_field import height_field
 from p2p.worker.engine.vec_env import Block, Step, VecEnv
 from p2p.worker.features.torso import TorsoReader
 from p2p.worker.reward.inputs import FeatureReader
+from p2p.worker.rollout.ground_scan import GroundScan
 from p2p.worker.rollout.robot_senses import RobotSenses, SenseErrors
 from p2p.worker.saved_state import State, fill, joined, part
 
@@ -42,7 +44,12 @@ class PolicyInputs:
         noise = env.randomisation.noise if env.randomisation is not None else None
         self._errors = SenseErrors(senses, noise, seeds) if senses is not None and noise is not None else None
         self._draws = env.draws if learning and config.critic_observation == "full" else None
-        self.privileged = env.simulation.observation_dim + self._draws.shape[1] if self._draws is not None else 0
+        ground = height_field(env.simulation.model) if self._draws is not None else None
+        self._scan = GroundScan(ground, env.spec) if ground is not None else None
+        scanned = self._scan.size if self._scan is not None else 0
+        self.privileged = (
+            env.simulation.observation_dim + self._draws.shape[1] + scanned if self._draws is not None else 0
+        )
         """Last entries of the inputs that the critic alone sees."""
         if self.privileged:
             more = np.full(self.privileged, np.inf)
@@ -64,6 +71,8 @@ class PolicyInputs:
         columns += self._told()
         if self._draws is not None:
             columns += [frame.observations, self._draws]
+        if self._scan is not None:
+            columns.append(self._scan.read(frame.qpos))
         return np.concatenate(columns, axis=1) if len(columns) > 1 else columns[0]
 
     @property
