@@ -23,7 +23,8 @@ _CELLS = {"rough": 0.1, "steps": 0.025}
 class Terrain(Contract):
     """Uneven ground in place of the floor, the same in all episodes of a training, its selection and its report.
 
-    Each episode begins on one of some flat patches, drawn by the episode's seed. Flat patches are at height 0.
+    Each episode begins on one of some flat patches, drawn by the episode's seed, those of trainings on others than
+    judged ones. Flat patches are at height 0.
     """
 
     kind: Literal["rough", "steps"]

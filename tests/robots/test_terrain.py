@@ -1,5 +1,7 @@
 """Uneven ground: as MuJoCo has it, measured above it, the same on both simulations, reproducible, and refused."""
 
+import shutil
+from itertools import product
 from pathlib import Path
 
 import mujoco
@@ -105,7 +107,12 @@ def test_episodes_begin_on_flat_ground_at_places_of_their_seeds(terrain: Terrain
     assert np.array_equal(places, again)
     assert len(np.unique(places.round(1), axis=0)) > 3
     angles = np.linspace(0.0, 2.0 * np.pi, 60)
-    starts = lay_terrain(pony, terrain).starts
+    laid = lay_terrain(pony, terrain)
+    starts = np.concatenate([laid.training_starts, laid.judged_starts])
+    trained = make_simulation(pony, 8, terrain=terrain, training=True).reset(range(8), range(8)).qpos[:, :2]
+    for found, wanted in ((trained, laid.training_starts), (places, laid.judged_starts)):
+        assert np.abs(found[:, None] - wanted[None]).max(axis=2).min(axis=1).max() < 0.03
+    assert len(np.unique(starts, axis=0)) == len(starts)
     assert np.abs(starts).max() <= terrain.size / 2 - terrain.flat_m
     for share in (0.5, 1.0):
         around = starts[:, None] + share * terrain.flat_m * np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -229,7 +236,7 @@ def test_a_terrain_is_the_same_wherever_it_is_made(pony: EnvSpec) -> None:
     lay_terrain.cache_clear()
     again = lay_terrain(pony, ROUGH)
     assert first.xml == again.xml
-    assert np.array_equal(first.starts, again.starts)
+    assert np.array_equal(first.judged_starts, again.judged_starts)
     assert lay_terrain(pony, ROUGH.model_copy(update={"seed": 4})).xml != first.xml
     laid = mujoco.MjModel.from_xml_string(first.xml)
     assert mujoco.MjModel.from_xml_string(mujoco.MjSpec.from_string(first.xml).to_xml()).hfield_data.tolist() == (
@@ -266,7 +273,7 @@ def test_an_episode_is_its_seeds_alone_and_is_replayed_without_p2p(terrain: Terr
 
     episode = {
         "robot": pony.robot.model_copy(update={"xml": laid.xml}).model_dump(mode="json"),
-        "starts": laid.starts.tolist(),
+        "starts": laid.judged_starts.tolist(),
         "frame_skip": pony.frame_skip,
         "env_kwargs": {},
         "seed": 6,
@@ -393,3 +400,18 @@ def test_a_sentence_may_ask_for_the_ground(pony: EnvSpec, ws: Workspace) -> None
     assert create_session(ws, request).config["terrain"] == {"kind": "rough", "height": 0.04}
     own = {"terrain": {"kind": "rough", "height": 0.01}}
     assert create_session(ws, request.model_copy(update={"config": own})).config == own
+
+
+@pytest.mark.parametrize(("forward", "axis"), [("x", 0), ("-x", 0), ("y", 1)])
+def test_steps_are_ahead_of_the_robot_whichever_way_it_faces(forward: str, axis: int, tmp_path: Path) -> None:
+    file = tmp_path / "pony.xml"
+    shutil.copy(PONY, file)
+    file.with_suffix(".toml").write_text(f'forward = "{forward}"\n')
+    spec = describe_robot("pony", file)
+    ground = ground_of(compiled_model(spec, terrain=STEPS))
+    starts = lay_terrain(spec, STEPS).judged_starts
+    for side, way in product((-1.0, 1.0), (0, 1)):
+        place = starts.copy()
+        place[:, way] += side * (STEPS.lower_m + STEPS.count * STEPS.depth)
+        climbed = ground.height(*place.T)
+        assert climbed.min() >= (STEPS.count - 1) * STEPS.height if way == axis else np.abs(climbed).max() < 1e-6

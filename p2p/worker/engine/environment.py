@@ -78,6 +78,7 @@ def make_environment(
     env_kwargs: EnvKwargs | None = None,
     terminate_when_unhealthy: bool = False,
     terrain: Terrain | None = None,
+    training: bool = False,
 ) -> Any:
     """Environment without wrappers, hence without a time limit.
 
@@ -86,6 +87,7 @@ def make_environment(
         env_kwargs: Passed to `gymnasium.make`, or to the class of a robot.
         terminate_when_unhealthy: Passed too where the environment knows it.
         terrain: Its ground; None for the floor of its model.
+        training: Whether its episodes begin at the places on the terrain that are a training's.
 
     Raises:
         InvalidConfig: the environment refuses `env_kwargs`, or they change the body; or it cannot have the terrain.
@@ -100,7 +102,7 @@ def make_environment(
     laid = lay_terrain(spec, terrain) if terrain is not None else None
     try:
         env: Any = (
-            RobotEnv(spec.robot, spec.frame_skip, laid=laid, **kwargs)
+            RobotEnv(spec.robot, spec.frame_skip, laid=laid, training=training, **kwargs)
             if spec.robot is not None
             else gymnasium.make(spec.env_id, disable_env_checker=True, **kwargs).unwrapped
         )

@@ -28,6 +28,7 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         terminate_when_unhealthy: Whether an episode ends where the torso leaves its healthy heights.
         reset_noise_scale: Noise at an episode's start.
         laid: The terrain it stands on; None for the floor of its model.
+        training: Whether episodes begin at the places of a training, not at those of judged rollouts.
     """
 
     def __init__(
@@ -37,10 +38,13 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         terminate_when_unhealthy: bool = True,
         reset_noise_scale: float = RESET_NOISE,
         laid: LaidTerrain | None = None,
+        training: bool = False,
     ) -> None:
         self.model = mujoco.MjModel.from_xml_string(robot.xml if laid is None else laid.xml)
         self._ground = height_field(self.model)
-        self._starts = laid.starts if laid is not None else None
+        self._starts: NDArray[np.float64] | None = None
+        if laid is not None:
+            self._starts = laid.training_starts if training else laid.judged_starts
         self.data = mujoco.MjData(self.model)
         self.frame_skip = frame_skip
         self.init_qpos = np.array(robot.stance)

@@ -98,6 +98,7 @@ def make_simulation(
     terminate_when_unhealthy: bool = False,
     threads: int = 1,
     terrain: Terrain | None = None,
+    training: bool = False,
 ) -> Simulation:
     """Fastest simulation that equals Gymnasium's.
 
@@ -111,13 +112,14 @@ def make_simulation(
         terminate_when_unhealthy: Passed too where the environment knows it.
         threads: Physics threads. Results do not depend on it.
         terrain: Ground of all of them; None for the floor of the model.
+        training: Whether their episodes begin at the places on the terrain that are a training's.
 
     Raises:
         InvalidConfig: the environment refuses `env_kwargs`, or they change the body; or it cannot have the terrain.
     """
 
     def make() -> Any:
-        return make_environment(spec, env_kwargs, terminate_when_unhealthy, terrain)
+        return make_environment(spec, env_kwargs, terminate_when_unhealthy, terrain, training)
 
     env = make()
     try:

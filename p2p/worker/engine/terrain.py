@@ -15,8 +15,8 @@ from p2p.worker.engine.morphology import TERRAIN, floor_geom, index_of, robot_ge
 
 Floats = NDArray[np.float64]
 
-STARTS = 16
-"""Places where episodes begin."""
+STARTS = 12
+"""Places where episodes of trainings begin, and as many others for judged ones."""
 UNIT = 2.0**-10
 """Heights are whole multiples of this [m]: they are the same in the model, in its text and in every copy of both."""
 THICKNESS = 1.0
@@ -29,8 +29,10 @@ class LaidTerrain:
 
     xml: str
     """The robot's model with the terrain for its floor, as one text."""
-    starts: Floats
-    """x and y of the places where episodes begin, shape (`STARTS`, 2) [m]."""
+    training_starts: Floats
+    """x and y of the places where episodes of trainings begin, shape (`STARTS`, 2) [m]."""
+    judged_starts: Floats
+    """The same of selection and report rollouts: others, so that a verdict is on ground that was not trained on."""
 
 
 @lru_cache(maxsize=4)
@@ -86,7 +88,7 @@ def lay_terrain(env: EnvSpec, terrain: Terrain) -> LaidTerrain:
     spec.stat.extent = model.stat.extent  # pictures are cut off in the front by a share of it
     spec.stat.center = model.stat.center
     spec.compile()
-    return LaidTerrain(spec.to_xml(), starts)
+    return LaidTerrain(spec.to_xml(), starts[:STARTS], starts[STARTS:])
 
 
 def heights_of(terrain: Terrain, along_x: bool = True) -> tuple[NDArray[np.int64], Floats]:
@@ -97,14 +99,14 @@ def heights_of(terrain: Terrain, along_x: bool = True) -> tuple[NDArray[np.int64
         along_x: Whether "steps" are climbed along x, else along y.
 
     Returns:
-        Shape (number along y, number along x), and x and y of each start, shape (`STARTS`, 2) [m].
+        Shape (number along y, number along x), and x and y of each start, shape (2 `STARTS`, 2) [m].
     """
     generator = np.random.default_rng(terrain.seed)
-    starts = generator.uniform(-terrain.size / 4.0, terrain.size / 4.0, (STARTS, 2))
+    starts = generator.uniform(-terrain.size / 4.0, terrain.size / 4.0, (2 * STARTS, 2))
     if terrain.kind == "rough":
         return np.rint(_rough(terrain, generator, starts) / UNIT).astype(np.int64), starts
     period = 2.0 * terrain.half_period
-    aside = ASIDE * terrain.flat_m * generator.uniform(-1.0, 1.0, STARTS)
+    aside = ASIDE * terrain.flat_m * generator.uniform(-1.0, 1.0, len(starts))
     starts[:, 0] = period * np.rint(starts[:, 0] / period) + aside
     rows, columns = terrain.shape
     x = np.linspace(-terrain.size / 2.0, terrain.size / 2.0, columns)
@@ -127,7 +129,7 @@ def _rough(terrain: Terrain, generator: np.random.Generator, starts: Floats) -> 
     flat = terrain.flat_m + 2.0 * terrain.spacing
     for start_x, start_y in starts:
         away = np.sqrt((x[None] - start_x) ** 2 + (y[:, None] - start_y) ** 2)
-        noise *= np.clip((away - flat) / terrain.flat_m, 0.0, 1.0)
+        noise *= np.clip(2.0 * (away - flat) / terrain.flat_m, 0.0, 1.0)
     return noise
 
 

@@ -99,7 +99,8 @@ class VecEnv:
         config: Episode length, termination, side info, commands, `env_kwargs` and terrain.
         spec: Which environment; its features of commands are those of `config`.
         n: How many.
-        terminate: Whether `terminate_when_unhealthy` of the configuration counts; it never does in evaluation.
+        terminate: Whether `terminate_when_unhealthy` of the configuration counts, and episodes begin at a terrain's
+            places for trainings; never so in evaluation.
         threads: Of the physics; what comes out does not depend on it.
         randomise: Whether `randomisation` of the configuration counts; else the robots are as in the model.
 
@@ -120,7 +121,9 @@ class VecEnv:
         spec = commanded(spec, config.commands)
         self.commands = CommandDraws(config.commands, spec, n) if config.commands is not None else None
         """What the robots are told; None for nothing."""
-        self.simulation = make_simulation(spec, n, config.env_kwargs, self._terminate, threads, config.terrain)
+        self.simulation = make_simulation(
+            spec, n, config.env_kwargs, self._terminate, threads, config.terrain, training=terminate
+        )
         self.randomisation = config.randomisation if randomise else None
         self.draws = np.zeros((n, 0))
         """How each robot differs from the model, live, shape (n, number of draws)."""

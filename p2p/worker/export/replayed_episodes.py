@@ -45,7 +45,7 @@ def recorded_episode(source: Source, interface: Interface) -> RecordedEpisode:
         env_id=interface.env_id,
         env_kwargs=interface.env_kwargs,
         robot=robot,
-        starts=tuple((float(x), float(y)) for x, y in laid.starts) if laid is not None else (),
+        starts=tuple((float(x), float(y)) for x, y in laid.judged_starts) if laid is not None else (),
         frame_skip=source.spec.frame_skip,
         seed=rollout.seed,
         steps=rollout.length,

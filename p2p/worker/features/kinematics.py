@@ -9,7 +9,7 @@ from p2p.rewards.rotations import conjugate, multiply
 from p2p.rewards.states import States
 from p2p.worker.engine.forward_kinematics import ForwardKinematics
 from p2p.worker.engine.height_field import height_field
-from p2p.worker.engine.morphology import collides, floor_geom, index_of, inner_dofs, robot_geoms
+from p2p.worker.engine.morphology import collides, floor_geom, index_of, inner_dofs, robot_geoms, terrain_geom
 from p2p.worker.features.terrain_distances import TerrainDistances
 
 Floats = NDArray[np.float64]
@@ -40,7 +40,7 @@ class Kinematics:
         self._reach = [index_of(model, "body", name) for name in (body.effector, body.target) if name]
         self._floor = Floor(model, self._torso, body.feet, body.trunk)
         self._poles = Poles(model, body.pole)
-        self._ground = height_field(model)
+        self._ground = self._shapes.ground
 
     def read(self, qpos: Floats, qvel: Floats) -> States:
         """Read B states.
@@ -117,8 +117,9 @@ class GeomHeights:
             for start, count in [_span(model, int(model.geom_dataid[geom]))]
             if count <= MOST_CORNERS
         ]
-        ground = height_field(model)
-        self._terrain = TerrainDistances(model, self.geoms, ground) if ground is not None else None
+        self.ground = height_field(model)
+        """The terrain; None where the floor is level."""
+        self._terrain = TerrainDistances(model, self.geoms, self.ground) if self.ground is not None else None
 
     def above_ground(self, centres: Floats, rotations: Floats) -> Floats:
         """World height of each geom's lowest point; on a terrain its distance from that.
@@ -201,7 +202,7 @@ class Floor:
         self._exists = floor is not None
         if floor is None:
             return
-        self._height = float(model.geom_pos[floor, 2]) if height_field(model) is None else 0.0
+        self._height = float(model.geom_pos[floor, 2]) if terrain_geom(model) is None else 0.0
         reach = model.geom_margin - model.geom_gap
         self._margin = reach[geoms] + reach[floor]
         solid = collides(model, floor, np.array(geoms))

@@ -12,7 +12,6 @@ from p2p.rewards.part_features import PartFeature
 from p2p.rewards.part_sequences import PartSequences, read_by
 from p2p.rewards.rotations import conjugate, forward_axis, left_axis, multiply, upness
 from p2p.worker.engine.forward_kinematics import ForwardFields
-from p2p.worker.engine.height_field import height_field
 from p2p.worker.engine.morphology import index_of
 from p2p.worker.engine.vec_env import Block
 from p2p.worker.features.kinematics import ROWS, Floor, GeomHeights
@@ -131,7 +130,7 @@ class PartReader:
         self._turned = conjugate(multiply(np.repeat(turn, model.nbody, axis=0), data.xquat))
         self._heights = GeomHeights(model, self._torso)
         self._floor = Floor(model, self._torso, (), ())
-        self._ground = height_field(model)
+        self._ground = self._heights.ground
         self._geoms: dict[str, list[int]] = {}
         """Places of each part's geoms among the robot's."""
         geoms = self._heights.geoms
