@@ -431,6 +431,7 @@ class IterationAggregation(Contract):
 
 _NESTED: dict[str, type[Contract]] = {
     "start_states": StartStates,
+    "terrain": Terrain,
     "observe": Observe,
     "commands": Commands,
     "end_when": Bound,

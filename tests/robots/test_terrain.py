@@ -20,7 +20,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.rewards.part_features import PartFeature
 from p2p.service.sessions.lifecycle import create_session, preview
-from p2p.service.training.plan import base_config
+from p2p.service.training.plan import base_config, parse_config
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import NumpyPolicy
@@ -335,6 +335,11 @@ def test_without_a_terrain_a_configuration_is_as_it_was() -> None:
 def test_contradictions_are_refused(fields: dict[str, object], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         TrainConfig.model_validate({"terrain": fields})
+
+
+def test_a_misspelt_field_is_told_the_nearest() -> None:
+    with pytest.raises(InvalidConfig, match=r"terrain\.hight: unknown key; did you mean 'terrain\.height'"):
+        parse_config({"terrain": {"kind": "rough", "height": 0.1, "hight": 0.1}})
 
 
 def test_robots_that_cannot_have_it_are_refused_by_name(pony: EnvSpec, ws: Workspace) -> None:
