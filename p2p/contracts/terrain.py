@@ -59,6 +59,16 @@ class Terrain(Contract):
         return self.flat if self.flat is not None else FLAT_M
 
     @property
+    def words(self) -> str:
+        """What it is, in words."""
+        if self.kind == "rough":
+            return f"rough, up to {100 * self.height:g} cm above and below the level"
+        return (
+            f"flights of {self.count} steps, {100 * self.height:g} cm high and {100 * self.depth:g} cm deep, up to a "
+            "platform and down again"
+        )
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Number of heights across and along the direction in which the heights of "steps" change."""
         across = self.spacing if self.kind == "rough" else ACROSS_M

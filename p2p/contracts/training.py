@@ -165,7 +165,7 @@ class TrainConfig(Contract):
     that reads none of them, the training is the same to the bit."""
     env_kwargs: dict[str, bool | int | float | str] = {}
     """Passed to `gymnasium.make`."""
-    terrain: Terrain | None = Field(default=None, exclude_if=lambda terrain: terrain is None)
+    terrain: Terrain | None = None
     """Ground of a robot from a model file, in training, selection and report rollouts alike; None for the floor of its
     model. Features measure heights above it."""
     num_evals: int = Field(default=4, ge=1)

@@ -10,6 +10,7 @@ from p2p.contracts.env import EnvSpec, parts_in_words
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.observe import REMEMBERED
 from p2p.contracts.reward_rules import ALLOWED_IMPORTS
+from p2p.contracts.terrain import Terrain
 from p2p.training.tuning import BOUNDS
 
 
@@ -30,17 +31,18 @@ def as_data(text: object, name: str) -> str:
     return data(text, name)
 
 
-def reward_constraints(spec: EnvSpec, *, features: bool = True) -> str:
+def reward_constraints(spec: EnvSpec, *, features: bool = True, terrain: Terrain | None = None) -> str:
     """Rules for a reward in an environment: imports, inputs, outputs, and limits of configuration changes.
 
     Args:
         spec: The environment.
         features: Whether its features are listed; False where the reader gets them elsewhere.
+        terrain: The ground of its session; None for a level floor.
     """
     listed = "\n".join(f"- {f.name} [{f.unit}]: {f.description}" for f in spec.features)
     if spec.commands is not None:
         listed += f"\n\nThe robot is told to follow commands, and its policy sees them: {spec.commands.words}"
-    return fill(
+    rules = fill(
         "constraints",
         imports=", ".join(ALLOWED_IMPORTS),
         obs_dim=spec.obs_dim,
@@ -53,6 +55,12 @@ def reward_constraints(spec: EnvSpec, *, features: bool = True) -> str:
         ),
         remembered=", ".join(name for name in REMEMBERED if name in spec.feature_names),
         bounds=", ".join(f"{name} {low:g} … {high:g}" for name, (low, high) in BOUNDS.items()),
+    )
+    if terrain is None:
+        return rules
+    return (
+        f"{rules}\nThe ground is not level: {terrain.words}. Heights, clearances, contacts and the torso's height in "
+        "obs are measured above the ground below; velocity_z is the world's, as is qpos."
     )
 
 

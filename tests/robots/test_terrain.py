@@ -20,7 +20,8 @@ from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.rewards.part_features import PartFeature
 from p2p.service.sessions.lifecycle import create_session, preview
-from p2p.service.training.plan import base_config, parse_config
+from p2p.service.training.plan import base_config, parse_config, terrain_of
+from p2p.service.wording import reward_constraints
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import NumpyPolicy
@@ -310,8 +311,8 @@ def test_a_training_goes_on_from_a_saved_state(pony: EnvSpec, tmp_path: Path) ->
     assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
 
 
-def test_without_a_terrain_a_configuration_is_as_it_was() -> None:
-    assert "terrain" not in TrainConfig().model_dump()
+def test_a_configuration_with_a_terrain_is_read_as_it_was_written() -> None:
+    assert TrainConfig().terrain is None
     config = TrainConfig(terrain=ROUGH)
     assert TrainConfig.model_validate(config.model_dump()) == config
     assert TrainConfig.model_validate_json(config.model_dump_json()) == config
@@ -403,6 +404,9 @@ def test_a_sentence_may_ask_for_the_ground(pony: EnvSpec, ws: Workspace) -> None
     request = NewSession(prompt="trot forward over rough ground at 0.8 m/s", env_id=str(PONY))
     assert preview(ws, request).config["terrain"] == rough.terrain.model_dump(mode="json")
     assert create_session(ws, request).config["terrain"] == {"kind": "rough", "height": 0.04}
+    told = reward_constraints(pony, terrain=terrain_of(request.model_copy(update={"config": {"terrain": ROUGH}})))
+    assert "The ground is not level: rough, up to 6 cm above and below the level." in told
+    assert "level" not in reward_constraints(pony, terrain=terrain_of(request))
     own = {"terrain": {"kind": "rough", "height": 0.01}}
     assert create_session(ws, request.model_copy(update={"config": own})).config == own
 

@@ -25,11 +25,5 @@ def terrain_for(kind: str, env: EnvSpec) -> Terrain:
 
 def on_ground(terrain: Terrain | None) -> Iterator[str]:
     """What is taken for granted of it, as a sentence."""
-    if terrain is None:
-        return
-    size = (
-        f"up to {100 * terrain.height:g} cm above and below the level"
-        if terrain.kind == "rough"
-        else f"flights of {terrain.count} steps, {100 * terrain.height:g} cm high and {100 * terrain.depth:g} cm deep"
-    )
-    yield f"The ground is of a size for this robot, {size}: `terrain` of the configuration says otherwise."
+    if terrain is not None:
+        yield f"The ground is of a size for this robot, {terrain.words}: `terrain` of the configuration sets another."

@@ -6,6 +6,7 @@ from p2p.contracts.session import NewSession
 from p2p.service.models.session_models import session_models, steps_done
 from p2p.service.rewards.variants import n_variants
 from p2p.service.training.environments import environment_of
+from p2p.service.training.plan import terrain_of
 from p2p.service.wording import reward_constraints
 from p2p.service.workspace import Workspace
 from p2p.store.sessions import SessionRecord
@@ -32,7 +33,9 @@ def author_of(ws: Workspace, record: SessionRecord) -> Author:
     models = session_models(record, ws.settings.model_patience_s, ws.settings.model_silence_s)
     cap = session.caps.environment_steps
     limits = AuthorLimits(
-        constraints=reward_constraints(environment_of(ws, session, record.read_criteria())),
+        constraints=reward_constraints(
+            environment_of(ws, session, record.read_criteria()), terrain=terrain_of(session)
+        ),
         steps_left=None if cap is None else max(0, cap - steps_done(record)),
         reward_only=session.reward_only,
         n_runs=session.n_seeds * len(session.configs),

@@ -14,6 +14,7 @@ from p2p.service.rewards.starting import decide_start
 from p2p.service.rewards.submission import Submission, hand_in
 from p2p.service.rounding import rounded_term, short
 from p2p.service.training.environments import environment_of
+from p2p.service.training.plan import terrain_of
 from p2p.service.wording import reward_constraints
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
@@ -115,7 +116,7 @@ def revision_brief(ws: Workspace, session_id: str, iteration: int | None = None)
             for data in earlier[-MAX_ATTEMPTS:]
         ),
         wishes=tuple(wish.text for wish in record.read_wishes()[-MAX_WISHES:]),
-        constraints=reward_constraints(spec),
+        constraints=reward_constraints(spec, terrain=terrain_of(session)),
         suggestion=suggestion,
         goes_on=decide_start(record, number, chosen.source, chosen.config_changes),
         source=chosen.source,

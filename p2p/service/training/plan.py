@@ -13,6 +13,7 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session
 from p2p.contracts.start_policy import StartPolicy
+from p2p.contracts.terrain import Terrain
 from p2p.contracts.training import EffectiveConfig, TrainConfig, canonical_names, known_keys, nearest_key, parent_of
 from p2p.service.wording import field_problem
 from p2p.store.sessions import SessionRecord
@@ -53,6 +54,11 @@ def base_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
         InvalidConfig: a key is misspelt or a value is out of range.
     """
     return _config(session, draft, {})
+
+
+def terrain_of(session: NewSession) -> Terrain | None:
+    """Ground of a session; None for the floor of its robot's model."""
+    return first_config(session, RewardDraft(source="")).terrain
 
 
 def first_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
