@@ -60,7 +60,7 @@ def create_session(
     own = intent
     intent = check_request(ws, request, own)
     if own is None and intent is not None:
-        request = _on_its_ground(request, _understood(ws, request, describe_environment(ws, env_id)))
+        request = _on_its_ground(request, _understood(ws, request, environment_of(ws, request, intent)))
     session = Session(
         **request.model_dump(exclude={"prompt"}),
         prompt=request.prompt.strip(),
