@@ -34,15 +34,15 @@ def advise(course: TrainingCourse) -> tuple[Advice, ...]:
     | a seed succeeds, another does not | the luck of the seed | more seeds |
     | terms that never paid, episodes shorter than judged ones | a stage lies beyond their end | longer episodes |
     | terms that never paid, episodes long enough | a stage is not found from the start | start states near it |
+    | success fell after its best | updates undo what was learnt | steadier updates, and no more steps |
     | success or score rises at the end | not finished | more steps, as many as the rise asks for |
-    | success fell after its best | updates undo what was learnt | steadier updates |
     | flat, and the noise has shrunk | stopped trying too early | wider noise |
     | flat, and returns are not predicted | the value network sees or holds too little | another network |
     | flat, and none of these | what is paid is reached, and is not what is asked | another reward |
     """
     if _best(course) >= course.needed:
         return tuple(_of_seeds(course))
-    rules = (_of_seeds, _of_stages, _of_rise, _of_fall, _of_noise, _of_critic, _of_what_is_left)
+    rules = (_of_seeds, _of_stages, _of_fall, _of_rise, _of_noise, _of_critic, _of_what_is_left)
     found: list[Advice] = []
     for rule in rules:
         if rule is _of_what_is_left and found:
@@ -91,7 +91,25 @@ def _of_stages(course: TrainingCourse) -> Iterator[Advice]:
         )
 
 
+def _of_fall(course: TrainingCourse) -> Iterator[Advice]:
+    if not course.checkpoints:
+        return
+    best = max(course.checkpoints, key=lambda point: point.success_rate or 0.0)
+    last = course.checkpoints[-1]
+    if (best.success_rate or 0.0) - (last.success_rate or 0.0) < FELL:
+        return
+    yield Advice(
+        lever=Lever.STEADIER_UPDATES,
+        finding=f"The success fell from {best.success_rate:.0%} at step {best.step:,} to "
+        f"{last.success_rate or 0.0:.0%} at the end.",
+        text="More steps do not help here: halve clip_range to 0.1.",
+        config={"clip_range": 0.1},
+    )
+
+
 def _of_rise(course: TrainingCourse) -> Iterator[Advice]:
+    if any(_of_fall(course)):  # the return rises where the success fell: it pays for something else
+        return
     points = [point for point in course.checkpoints if point.score is not None]
     if len(points) >= 2:
         before, last = points[-2:]
@@ -126,22 +144,6 @@ def _more(course: TrainingCourse, factor: float, finding: str) -> Advice:
         finding=finding,
         text=f"Train {steps:,} steps ({factor:.1f} times as many), or go on from this policy with the difference.",
         config={"total_timesteps": steps},
-    )
-
-
-def _of_fall(course: TrainingCourse) -> Iterator[Advice]:
-    if not course.checkpoints:
-        return
-    best = max(course.checkpoints, key=lambda point: point.success_rate or 0.0)
-    last = course.checkpoints[-1]
-    if (best.success_rate or 0.0) - (last.success_rate or 0.0) < FELL:
-        return
-    yield Advice(
-        lever=Lever.STEADIER_UPDATES,
-        finding=f"The success fell from {best.success_rate:.0%} at step {best.step:,} to "
-        f"{last.success_rate or 0.0:.0%} at the end.",
-        text="More steps do not help here: halve clip_range to 0.1.",
-        config={"clip_range": 0.1},
     )
 
 

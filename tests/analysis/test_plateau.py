@@ -29,6 +29,7 @@ def levers(*successes, **fields):
         ((0.0, 0.0), {"dynamics": {"plateau": 0.0, "return_slope": 0.2}}, [Lever.MORE_STEPS]),
         ((0.0, 0.0), {"dynamics": {"plateau": 0.0, "return_slope": -0.2}}, []),
         ((0.0, 0.7, 0.6, 0.1), {}, [Lever.STEADIER_UPDATES]),
+        ((0.0, 0.7, 0.0), {"dynamics": {"plateau": 0.0, "return_slope": 0.35}}, [Lever.STEADIER_UPDATES]),
         ((0.0, 0.0), {"dynamics": {**STEADY, "policy_std_ratio": 0.1}}, [Lever.MORE_EXPLORATION]),
         ((0.0, 0.0), {"dynamics": {**STEADY, "explained_variance": 0.05}}, [Lever.ANOTHER_NETWORK]),
         ((0.0, 0.0), {}, [Lever.ANOTHER_REWARD]),
