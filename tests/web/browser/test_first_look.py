@@ -12,9 +12,11 @@ from test_scale import many_sessions
 
 SESSIONS = 30
 PATIENCE_S = 60.0
+WITHIN_S = 3.0
+"""By night, on an idle machine, from the command to the list [s]; the goal is 2."""
 
 
-@pytest.mark.parametrize("within_s", [None, pytest.param(3.0, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("within_s", [None, pytest.param(WITHIN_S, marks=pytest.mark.nightly)])
 def test_the_command_opens_the_list(within_s: float | None, browser: Any, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     runs.mkdir()

@@ -16,8 +16,8 @@ from test_many_tabs import processor_s
 SESSION = EXAMPLES["session_id"]
 PAGE = 50
 MANY, LONG = 1000, 1_000_000
-"""Sessions and rows by night, where the machine is idle and the goals of the clock hold: 50 ms for a list, 80 ms for a
-session (the median; 95 % within twice as long), 100 ms for a curve."""
+"""Sessions and rows by night, where the machine is idle and these bounds hold: 50 ms for a list, 80 ms for a session
+(the median; 95 % within twice as long, where 95 % within them is the goal), 100 ms for a curve."""
 
 
 def many_sessions(runs: Path, n: int) -> None:
