@@ -16,8 +16,8 @@ from test_many_tabs import processor_s
 SESSION = EXAMPLES["session_id"]
 PAGE = 50
 MANY, LONG = 1000, 1_000_000
-"""Sessions and rows by night, where the machine is idle and these bounds hold: 50 ms for a list, 80 ms for a session
-(the median; 95 % within twice as long, where 95 % within them is the goal), 100 ms for a curve."""
+"""Sessions and rows by night, where the machine is idle and the goals of the clock hold: 50 ms for a list (95 %), 80 ms
+for a session, 100 ms for a curve."""
 
 
 def many_sessions(runs: Path, n: int) -> None:
@@ -104,8 +104,7 @@ def test_a_long_list_is_searched_filtered_sorted_and_paged_by_keyboard(
         assert cost.body < 150_000
         assert cost.processor_ms < 4 * most_ms, "beside whatever else keeps this machine busy"
         if n == MANY:
-            assert cost.clock_ms[10] <= most_ms
-            assert cost.clock_ms[18] <= 2 * most_ms
+            assert cost.clock_ms[18] <= most_ms
 
 
 @pytest.mark.parametrize("n", [25_600, pytest.param(LONG, marks=pytest.mark.nightly)])
