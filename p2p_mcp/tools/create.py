@@ -10,11 +10,11 @@ from p2p.contracts.intent import Criterion
 from p2p.contracts.session import NewSession, Priority
 from p2p.contracts.spending import Caps
 from p2p.service.progress.session_view import view_session
-from p2p.service.rewards.criteria import intent_of
+from p2p.service.rewards.criteria import commands_asked, intent_of, on_its_ground
 from p2p.service.sessions import lifecycle
 from p2p.service.sessions.lifecycle import preview
-from p2p.service.training.environments import environment_of
-from p2p.service.training.plan import commands_of
+from p2p.service.training.environments import environment_of, find_environment
+from p2p.service.training.plan import commands_of, terrain_of
 from p2p.service.wording import reward_constraints
 from p2p.service.workspace import Workspace
 from p2p_mcp.criteria import corrected, derived, form, question
@@ -124,21 +124,22 @@ def create_session(
         caps=dict(caps or {}),
         priority=priority,
     )
+    environment = find_environment(ws, environment).env_id  # from now on that of a model file, too
+    request = on_its_ground(ws, request.model_copy(update={"env_id": environment}))
     given = criteria or ()
-    commands = commands_of(request.config)
+    commands = commands_asked(ws, request)
     note = ""
     if given and not extend_criteria:
         wanted = intent_of(ws, request.prompt, environment, given, episode_s, commands)
     else:
         found, note = derived(ws, request.prompt, environment, commands)
-        commands = found.commands or commands
         keys = {criterion.key for criterion in given}
         kept = tuple(criterion for criterion in found.criteria if criterion.key not in keys)
         length = episode_s if episode_s is not None else found.episode_s
         wanted = intent_of(ws, request.prompt, environment, (*kept, *given), length, commands)
     if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):
         wanted = intent_of(ws, intent, environment, corrected(wanted, answer.data), wanted.episode_s, commands)
-    rules = reward_constraints(environment_of(ws, request, wanted))
+    rules = reward_constraints(environment_of(ws, request, wanted), terrain=terrain_of(request))
     if dry_run:
         return previewed(ws, preview(ws, request, intent=wanted), note, rules)
     session = lifecycle.create_session(ws, request, intent=wanted)

@@ -1,6 +1,7 @@
 """What is understood of a sentence is kept, and the rest is told to the client's model."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from mcp.client import Client
@@ -10,6 +11,7 @@ from p2p.service.progress.listing import list_sessions
 from p2p.service.workspace import Workspace
 
 pytestmark = pytest.mark.anyio
+PONY = Path(__file__).parents[2] / "examples" / "pony.xml"
 Calls = Callable[[Client], Caller]
 
 
@@ -52,6 +54,16 @@ async def test_a_sentence_of_which_nothing_is_understood_is_judged_by_eyes_and_s
         new = await caller(client)("create_session", intent="frobnicate the quux")
     assert [criterion["key"] for criterion in new["criteria"]] == ["does_what_was_asked"]
     assert "'frobnicate the quux'" in new["note"]
+
+
+async def test_the_ground_of_a_sentence_is_laid_and_told(connect: Connect, ws: Workspace, caller: Calls) -> None:
+    async with connect(ws) as client:
+        asked = {"intent": "trot forward over rough ground", "environment": str(PONY)}
+        shown = await caller(client)("create_session", **asked, dry_run=True)
+        new = await caller(client)("create_session", **asked)
+    assert "The ground is not level: rough" in shown["reward_rules"]
+    assert "The ground is not level: rough" in new["reward_rules"]
+    assert ws.record(new["session_id"]).read_session().config["terrain"]["kind"] == "rough"
 
 
 async def test_a_dry_run_begins_nothing(connect: Connect, ws: Workspace, caller: Calls) -> None:

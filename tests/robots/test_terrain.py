@@ -19,6 +19,7 @@ from p2p.contracts.terrain import Terrain
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.rewards.part_features import PartFeature
+from p2p.service.rewards.criteria import intent_of, understand
 from p2p.service.sessions.lifecycle import create_session, preview
 from p2p.service.training.plan import base_config, parse_config, terrain_of
 from p2p.service.wording import reward_constraints
@@ -409,6 +410,16 @@ def test_a_sentence_may_ask_for_the_ground(pony: EnvSpec, ws: Workspace) -> None
     assert "level" not in reward_constraints(pony, terrain=terrain_of(request))
     own = {"terrain": {"kind": "rough", "height": 0.01}}
     assert create_session(ws, request.model_copy(update={"config": own})).config == own
+
+
+def test_the_ground_of_a_sentence_is_there_whoever_writes_the_criteria(ws: Workspace) -> None:
+    request = NewSession(prompt="trot forward over rough ground at 0.8 m/s", env_id=str(PONY))
+    criteria = understand(ws, request.prompt, request.env_id).intent.criteria[:1]
+    own = intent_of(ws, request.prompt, request.env_id, criteria)
+    assert preview(ws, request, own).config["terrain"]["kind"] == "rough"
+    assert create_session(ws, request, intent=own).config["terrain"]["kind"] == "rough"
+    level = request.model_copy(update={"config": {"terrain": None}})
+    assert create_session(ws, level, intent=own).config == {"terrain": None}
 
 
 @pytest.mark.parametrize(("forward", "axis"), [("x", 0), ("-x", 0), ("y", 1)])

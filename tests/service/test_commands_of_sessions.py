@@ -8,7 +8,7 @@ from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Sta
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.contracts.start_policy import StartPolicy
-from p2p.service.rewards.criteria import intent_of, replace_criteria
+from p2p.service.rewards.criteria import commands_asked, intent_of, replace_criteria
 from p2p.service.rewards.submission import check_reward_source, submit_reward
 from p2p.service.rewards.writing import write_reward
 from p2p.service.sessions.lifecycle import create_session, preview
@@ -60,6 +60,17 @@ def test_a_sessions_own_commands_are_what_it_is_judged_by_whatever_a_reward_is_t
     assert trained.commands.velocity_x == (0.0, 0.01)
     assert judged_config(trained, intent).commands == intent.commands
     assert base_config(session, narrow).commands == intent.commands
+
+
+def test_criteria_of_ones_own_may_be_about_the_commands_of_the_sentence(ws):
+    request = NewSession(prompt="follow commands up to 0.5 m/s", env_id=ANT)
+    commands = commands_asked(ws, request)
+    intent = intent_of(ws, request.prompt, ANT, [follows()], commands=commands)
+    session = create_session(ws, request, intent=intent)
+    assert ws.record(session.session_id).read_criteria().commands.velocity_x == (0.0, 0.5)
+    own = request.model_copy(update={"prompt": "walk", "config": {"commands": AHEAD}})
+    assert commands_asked(ws, own) == Commands.model_validate(AHEAD)
+    assert commands_asked(ws, own.model_copy(update={"config": {}})) is None
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,17 @@
 """Criteria set by a caller before the training."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from pydantic import ValidationError
 
 from p2p.analysis.tightening import tightened
 from p2p.contracts.commands import Commands
-from p2p.contracts.errors import Busy, InvalidInput
+from p2p.contracts.errors import Busy, InvalidInput, UnknownPhrase
 from p2p.contracts.intent import Criterion, Intent, Tightening, Understanding
 from p2p.contracts.protocols import SentenceReader
 from p2p.contracts.remedies import Remedy
-from p2p.contracts.session import EventName, SessionStatus
+from p2p.contracts.session import EventName, NewSession, SessionStatus
 from p2p.rewards.definitions import commanded
 from p2p.rewards.part_features import problem_of
 from p2p.service.progress.session_view import live_training
@@ -39,6 +40,33 @@ def understand(ws: Workspace, prompt: str, env_id: str, commands: Commands | Non
     author = ws.author("builtin")
     assert isinstance(author, SentenceReader), "the built-in author reads sentences"
     return author.understand(prompt.strip(), commanded(find_environment(ws, env_id), commands), partly=True)
+
+
+def commands_asked(ws: Workspace, request: NewSession) -> Commands | None:
+    """Commands of a session's configuration, or else those that its sentence asks for."""
+    found = _read(ws, request)
+    return commands_of(request.config) or (found.intent.commands if found is not None else None)
+
+
+def on_its_ground(ws: Workspace, request: NewSession) -> NewSession:
+    """The request with the terrain that its sentence asks for, unless its configuration says which.
+
+    Whoever writes the criteria: a sentence about rough ground is not judged on a level floor.
+    """
+    found = None if "terrain" in request.config else _read(ws, request)
+    if found is None or found.terrain is None:
+        return request
+    terrain = found.terrain.model_dump(mode="json", exclude_defaults=True)
+    return request.model_copy(update={"config": {**request.config, "terrain": terrain}})
+
+
+def _read(ws: Workspace, request: NewSession) -> Understanding | None:
+    """What the built-in author understands of a request's sentence; None for nothing."""
+    if not request.prompt.strip():
+        return None
+    with suppress(UnknownPhrase):
+        return understand(ws, request.prompt, request.env_id, commands_of(request.config))
+    return None
 
 
 def intent_of(

@@ -15,6 +15,7 @@ from p2p.service.jobs import packages
 from p2p.service.models.session_models import require_models
 from p2p.service.progress.policies import find_policy
 from p2p.service.rewards.authors import writes_by_model
+from p2p.service.rewards.criteria import on_its_ground
 from p2p.service.sessions.preview import preview_of
 from p2p.service.training.environments import environment_of, find_environment
 from p2p.service.training.plan import about_commands, run_configs
@@ -57,10 +58,8 @@ def create_session(
         )
     env_id = find_environment(ws, request.env_id).env_id
     request = request.model_copy(update={"log": request.log or ws.settings.log, "env_id": env_id})
-    own = intent
-    intent = check_request(ws, request, own)
-    if own is None and intent is not None:
-        request = _on_its_ground(request, _understood(ws, request, environment_of(ws, request, intent)))
+    intent = check_request(ws, request, intent)
+    request = on_its_ground(ws, request)
     session = Session(
         **request.model_dump(exclude={"prompt"}),
         prompt=request.prompt.strip(),
@@ -156,14 +155,6 @@ def start_of(ws: Workspace, request: NewSession) -> KeptPolicy | None:
     return chosen
 
 
-def _on_its_ground(request: NewSession, understood: Understanding) -> NewSession:
-    """The request with the terrain that its sentence asks for, unless its configuration says which."""
-    if understood.terrain is None or "terrain" in request.config:
-        return request
-    terrain = understood.terrain.model_dump(mode="json", exclude_defaults=True)
-    return request.model_copy(update={"config": {**request.config, "terrain": terrain}})
-
-
 def _understood(ws: Workspace, request: NewSession, spec: EnvSpec) -> Understanding:
     """Criteria the author derives from a sentence; if eyes take part, some of it may be left to them."""
     author = ws.author(request.author)
@@ -187,7 +178,7 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
     if not request.prompt.strip():
         raise InvalidInput(f"Say what to do, for example: {Remedy.CREATE.of()}")
     spec = find_environment(ws, request.env_id)
-    request = request.model_copy(update={"env_id": spec.env_id})
+    request = on_its_ground(ws, request.model_copy(update={"env_id": spec.env_id}))
     spec = environment_of(ws, request, intent)
     start_of(ws, request)
     if intent is not None:
@@ -196,7 +187,6 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
         return preview_of(request, spec, None, None, ws.runs, _slots(ws))
     understood = _understood(ws, request, spec)
     about_commands(understood.intent, request.config)
-    request = _on_its_ground(request, understood)
     draft = ws.author(request.author).write(understood.intent, spec)
     return preview_of(request, spec, understood, draft, ws.runs, _slots(ws))
 

@@ -14,13 +14,12 @@ from p2p.service.machines.setup import require_training
 from p2p.service.progress.comparing import compare_sessions
 from p2p.service.progress.session_lines import session_filters, session_lines
 from p2p.service.progress.session_view import view_session
-from p2p.service.rewards.criteria import intent_of
+from p2p.service.rewards.criteria import commands_asked, intent_of
 from p2p.service.sessions.background import start_loop
 from p2p.service.sessions.driving import resume_session, stop_session
 from p2p.service.sessions.extending import continue_session
 from p2p.service.sessions.keeping import delete_session, edit_session, restore_session
 from p2p.service.sessions.lifecycle import create_session
-from p2p.service.training.plan import commands_of
 from p2p.service.workspace import Workspace
 from p2p.web.arguments import OtherSessionId, SessionId, Ws, link_next
 from p2p.web.schemas import Edit, ExtendRequest, ResumeRequest, SessionRequest, SessionsQuery, SessionStarted, Stopped
@@ -66,7 +65,7 @@ def create(
     else:
         intent = None
         if request.criteria:
-            commands = commands_of(asked.config)
+            commands = commands_asked(ws, asked)
             intent = intent_of(ws, asked.prompt, asked.env_id, request.criteria, request.episode_s, commands)
         session_id = create_session(ws, asked, request.reward, session_id, intent).session_id
     return _started(ws, session_id, start=request.start)
