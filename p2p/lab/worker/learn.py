@@ -40,7 +40,7 @@ def standard_returns(run: Run, policy: Policy, seeds: range) -> tuple[float, ...
     config = run.config.model_copy(
         update={"max_episode_steps": run.spec.max_episode_steps, "terminate_when_unhealthy": True}
     )
-    env = VecEnv(config, run.spec, len(seeds), terminate=True)
+    env = VecEnv(config, run.spec, len(seeds), training=True)
     env.reset(range(env.n), seeds)
     seen = PolicyInputs(config, env)
     seen.begin(range(env.n))

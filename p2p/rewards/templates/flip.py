@@ -37,9 +37,10 @@ SECONDS_PER_FLIP = 1.5
 AT_THE_END = 0.25
 """How far from the turns asked for it may end where they are counted [turns]."""
 NEAR = 0.225
-"""Margin below its stance within which height counts most, as a share of the stance."""
+"""How far below its stance a landed robot is hardly paid for `STANDING` any more, as a share of the stance."""
 STANDING = 0.7
-"""How much of being tall that is. By one wide margin a hopper landed in a squat, 1 cm too low, and stayed there."""
+"""Share of the pay for being tall that only a robot near its stance gets; the rest fades down to the floor. Without it
+a hopper landed in a squat, 1 cm too low, and stayed there."""
 TAKEN_OFF = 0.25
 """Share of a turn after which its trunk may not touch the floor before it has landed: at take-off the rump may."""
 CLEAR = 0.05

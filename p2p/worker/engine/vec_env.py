@@ -99,8 +99,8 @@ class VecEnv:
         config: Episode length, termination, side info, commands, `env_kwargs` and terrain.
         spec: Which environment; its features of commands are those of `config`.
         n: How many.
-        terminate: Whether `terminate_when_unhealthy` of the configuration counts, and episodes begin at a terrain's
-            places for trainings; never so in evaluation.
+        training: Whether episodes are those of a training: `terminate_when_unhealthy` of the configuration counts, and
+            on a terrain they begin where no judged one does.
         threads: Of the physics; what comes out does not depend on it.
         randomise: Whether `randomisation` of the configuration counts; else the robots are as in the model.
 
@@ -113,16 +113,16 @@ class VecEnv:
         config: TrainConfig,
         spec: EnvSpec,
         n: int,
-        terminate: bool = False,
+        training: bool = False,
         threads: int = 1,
         randomise: bool = False,
     ) -> None:
-        self._terminate = terminate and config.terminate_when_unhealthy
+        self._terminate = training and config.terminate_when_unhealthy
         spec = commanded(spec, config.commands)
         self.commands = CommandDraws(config.commands, spec, n) if config.commands is not None else None
         """What the robots are told; None for nothing."""
         self.simulation = make_simulation(
-            spec, n, config.env_kwargs, self._terminate, threads, config.terrain, training=terminate
+            spec, n, config.env_kwargs, self._terminate, threads, config.terrain, training
         )
         self.randomisation = config.randomisation if randomise else None
         self.draws = np.zeros((n, 0))

@@ -29,7 +29,7 @@ def record_episodes(spec: EnvSpec, request: CheckRequest, source: str = "") -> R
         terminate_when_unhealthy=request.terminate_when_unhealthy,
         commands=spec.commands,
     )
-    env = VecEnv(config, spec, 3 * STARTS, terminate=True)
+    env = VecEnv(config, spec, 3 * STARTS, training=True)
     rng = np.random.default_rng(0)
     steps = max(MIN_STEPS, -(-request.n_transitions // (env.n * EPISODES)))
     low = np.array([actuator.low for actuator in env.spec.action])

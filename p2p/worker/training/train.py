@@ -135,7 +135,7 @@ class Training:
             first = first_seed(Purpose.TRAINING, config.seed)
         except ValueError as error:
             raise InvalidConfig(f"{error}. Choose another seed.") from error
-        env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads, randomise=True)
+        env = VecEnv(config, run.spec, config.n_envs, training=True, threads=threads, randomise=True)
         changing = config.curriculum
         if changing is not None:
             changing.require(run.spec)

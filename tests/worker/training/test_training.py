@@ -26,7 +26,7 @@ OWN = "def reward_fn(obs, action, next_obs, info):\n    r = info['env_reward']\n
 
 
 def environments(spec, config, threads=1):
-    env = VecEnv(config, spec, config.n_envs, terminate=True, threads=threads)
+    env = VecEnv(config, spec, config.n_envs, training=True, threads=threads)
     placer = StartPlacer(env, config.start_states, 0) if config.start_states else None
     return TrainingEnv(env, PolicyInputs(config, env), first_seed(Purpose.TRAINING, config.seed), placer)
 
