@@ -20,7 +20,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.lab.contracts.measurement import SpeedMeasurement
 from p2p.lab.worker.speed.stopwatch import Stopwatch
 from p2p.training.reward_function import RewardFunction
-from p2p.worker.engine.robot_environment import RobotEnv
+from p2p.worker.engine.environment import make_environment as without_wrappers
 from p2p.worker.learners.sb3_arguments import ppo_arguments
 from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.training.run import Run
@@ -57,7 +57,7 @@ def make_environment(config: TrainConfig, spec: EnvSpec, reward: RewardFunction)
     """
     kwargs: dict[str, Any] = dict(config.env_kwargs)
     if spec.robot is not None:
-        plain = RobotEnv(spec.robot, spec.frame_skip, **kwargs)
+        plain = without_wrappers(spec, kwargs, terminate_when_unhealthy=True, terrain=config.terrain, training=True)
         return Monitor(OtherReward(TimeLimit(plain, config.episode_steps(spec.dt)), reward))
     env = gymnasium.make(config.env_id, max_episode_steps=config.max_episode_steps, **kwargs)
     return Monitor(OtherReward(env, reward))
