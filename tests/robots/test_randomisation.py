@@ -6,6 +6,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from going_on import policies_of_both
 from pydantic import ValidationError
 from robot_files import PONY
 
@@ -21,7 +22,6 @@ from p2p.worker.engine.batch_simulation import BatchSimulation
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.rollout.episodes import run_episodes
 from p2p.worker.training.run import Run
-from p2p.worker.training.train import Training, policy_of
 
 USUAL = TrainConfig.model_validate({"observation": "robot", "randomisation": "usual", "episode_s": 0.6})
 REWARD = "def reward_fn(obs, action, next_obs, info):\n    v = info['forward_velocity']\n    return v, {'v': v}\n"
@@ -117,18 +117,8 @@ def test_a_training_of_randomised_robots_goes_on_from_a_saved_state(pony: EnvSpe
     record.save_env_spec(pony)
     record.save_reward_source(REWARD)
     run = Run.open(record)
-    first = Training(run, 1)
-    for number in range(1, 4):
-        first.learn(number * 128)
-    state = {name: np.array(array) for name, array in first.state().items()}
-    second = Training(run, 1)
-    second._collector.restore({k.removeprefix("collector."): v for k, v in state.items() if k.startswith("collector.")})
-    second._learner.restore({k.removeprefix("learner."): v for k, v in state.items() if k.startswith("learner.")})
     found = []
-    for training in (first, second):
-        training.learn(512)
-        training.learn(640)
-        made = policy_of(training._config, training._learner, training._collector)
+    for made in policies_of_both(run):
         found.append([*made.weights, *made.value_weights, made.mean, made.privileged_variance])
         privileged = pony.obs_dim + 6 + 3 * pony.action_dim
         assert made.value_weights[0].shape[0] == made.weights[0].shape[0] + privileged

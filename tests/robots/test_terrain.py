@@ -7,6 +7,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from going_on import policies_of_both
 from pydantic import ValidationError
 from robot_files import PONY
 
@@ -45,7 +46,6 @@ from p2p.worker.rollout.episodes import run_episodes
 from p2p.worker.rollout.ground_scan import AHEAD, ASIDE
 from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.training.run import Run
-from p2p.worker.training.train import Training, policy_of
 
 ROUGH = Terrain(kind="rough", height=0.06, cell=0.1, size=16, seed=3)
 STEPS = Terrain(kind="steps", height=0.08, depth=0.3, count=3, size=16, seed=3)
@@ -296,19 +296,7 @@ def test_a_training_goes_on_from_a_saved_state(pony: EnvSpec, tmp_path: Path) ->
     )
     run = Run.open(record)
     assert run.config.terrain == STEPS
-    first = Training(run, 1)
-    for number in range(1, 4):
-        first.learn(number * 128)
-    state = {name: np.array(array) for name, array in first.state().items()}
-    second = Training(run, 1)
-    second._collector.restore({k.removeprefix("collector."): v for k, v in state.items() if k.startswith("collector.")})
-    second._learner.restore({k.removeprefix("learner."): v for k, v in state.items() if k.startswith("learner.")})
-    found = []
-    for training in (first, second):
-        training.learn(512)
-        training.learn(640)
-        made = policy_of(training._config, training._learner, training._collector)
-        found.append([*made.weights, *made.value_weights, made.mean])
+    found = [[*made.weights, *made.value_weights, made.mean] for made in policies_of_both(run)]
     assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
 
 

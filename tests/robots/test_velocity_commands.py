@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from going_on import random_actions, stepped_on
 
 from p2p.contracts.commands import COMMAND_FEATURES, Commands
 from p2p.contracts.errors import InvalidConfig
@@ -17,17 +18,10 @@ from p2p.worker.engine.vec_env import Block, VecEnv
 from p2p.worker.reward.inputs import FeatureReader, RewardInputs
 from p2p.worker.rollout.episodes import run_episodes
 from p2p.worker.rollout.policy_inputs import PolicyInputs
-from p2p.worker.rollout.starts import StartPlacer
-from p2p.worker.rollout.training_env import TrainingEnv
 
 ANT = catalog.load("Ant-v5")
 N = 4
 ALL = Commands(velocity_x=(-0.5, 1.0), velocity_y=(-0.3, 0.3), yaw_rate=(-0.6, 0.6), resample_s=0.2)
-
-
-def random_actions(spec, seed, n=N):
-    low, high = (np.array([getattr(one, end) for one in spec.action]) for end in ("low", "high"))
-    return np.random.default_rng(seed).uniform(low, high, (n, len(low))).astype(np.float32)
 
 
 def acting(spec, commands=0):
@@ -131,7 +125,7 @@ def test_features_without_commands_are_the_same_to_the_bit():
     for env in (plain, told):
         env.reset(range(N), range(N))
         for t in range(30):
-            env.step(random_actions(ANT, t))
+            env.step(random_actions(ANT, t, N))
     found, more = (RewardInputs(env.simulation).read(env.take_block()) for env in (plain, told))
     assert set(more) - set(found) == COMMAND_FEATURES
     for name, column in found.items():
@@ -145,7 +139,7 @@ def test_errors_are_the_distance_of_motion_and_command_and_blocks_are_cut_as_one
     at_once = FeatureReader(env.simulation)
     single = []
     for t in range(25):
-        step = env.step(random_actions(ANT, t))
+        step = env.step(random_actions(ANT, t, N))
         single.append(step_by_step.read(Block.of([step])))
         if t == 11:
             env.reset([1], [9])
@@ -201,23 +195,7 @@ def test_the_batch_and_the_plain_simulation_are_told_and_measure_the_same(engine
 def test_a_training_that_goes_on_from_a_saved_state_is_told_the_same():
     config = TrainConfig(env_id="Ant-v5", episode_s=0.5, commands=ALL, start_states=StartStates(raised=(0.1, 0.3)))
 
-    def made():
-        env = VecEnv(config, ANT, N)
-        assert config.start_states is not None
-        return TrainingEnv(env, PolicyInputs(config, env), 0, StartPlacer(env, config.start_states, 0))
-
-    env, other = made(), made()
-    for t in range(17):
-        env.step(random_actions(ANT, t))
-    env.take_block()
-    other.restore({name: array.copy() for name, array in env.state().items()})
-    seen = []
-    for t in range(17, 40):
-        for one in (env, other):
-            one.step(random_actions(ANT, t))
-        assert np.array_equal(env.observations, other.observations)
-        assert np.array_equal(env.reached, other.reached)
-        seen.append(env.observations[:, -3:].copy())
-    assert (np.std(seen, axis=(0, 1)) > 0.0).all()
+    env, other, seen = stepped_on(config, ANT, N)
+    assert (np.std(seen[..., -3:], axis=(0, 1)) > 0.0).all()
     one, two = (each.take_block().commands for each in (env, other))
     assert np.array_equal(one, two)
