@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -126,8 +127,11 @@ def test_ctrl_c_leaves_the_trainings_running_unless_they_are_to_stop(
     try:
         assert command.returncode == 130
         assert view.alive is not stop
-        going_on = (SessionStatus.RUNNING, SessionStatus.WAITING)  # its training may not have its cores yet
-        assert view.status in ((SessionStatus.CANCELLED,) if stop else going_on)
+        deadline = time.monotonic() + 60
+        while view.status is SessionStatus.WAITING and time.monotonic() < deadline:  # its training has no cores yet
+            time.sleep(0.1)
+            (view,) = list_sessions(ws)
+        assert view.status is (SessionStatus.CANCELLED if stop else SessionStatus.RUNNING)
         assert all(f"p2p {name} " in rest for name in (("resume",) if stop else ("watch", "stop", "resume")))
     finally:
         stop_session(ws, view.session.session_id)
