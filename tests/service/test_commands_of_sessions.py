@@ -13,7 +13,7 @@ from p2p.service.rewards.submission import check_reward_source, submit_reward
 from p2p.service.rewards.writing import write_reward
 from p2p.service.sessions.lifecycle import create_session, preview
 from p2p.service.training.environments import environment_of
-from p2p.service.training.plan import base_config, told
+from p2p.service.training.plan import base_config, draft_with_commands
 from p2p.service.training.start_policies import require_fit
 from p2p.service.wording import reward_constraints
 from p2p.worker.rollout.episodes import judged_config
@@ -109,7 +109,7 @@ def test_a_reward_of_ones_own_is_trained_with_the_commands_of_the_criteria(ws):
     intent = ws.record(session.session_id).read_criteria()
     draft = ws.record(session.session_id).iteration(1).read_draft()
     assert Commands.model_validate(draft.config_changes["commands"]) == intent.commands
-    assert told(draft, session, intent) == draft
+    assert draft_with_commands(draft, session, intent) == draft
 
 
 def test_a_reward_that_reads_a_command_where_there_is_none_is_told_what_it_needs(ws):

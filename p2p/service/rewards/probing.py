@@ -15,7 +15,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.registry import naming_extras
 from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
 from p2p.service.training.environments import environment_of
-from p2p.service.training.plan import first_config, told
+from p2p.service.training.plan import draft_with_commands, first_config
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord, save_inputs
 from p2p.training.speeds import STEPS_PER_SECOND
@@ -50,7 +50,7 @@ def probed(
     if not report.accepted:
         return report
     run = IterationRecord(directory)
-    draft = told(draft, session, intent)
+    draft = draft_with_commands(draft, session, intent)
     save_inputs(run, draft.source, environment_of(ws, session, intent), probe_config(session, draft), intent)
     job = worker_job("probe_reward", memory_share=ws.settings.max_memory_share)
     try:

@@ -7,7 +7,7 @@ from p2p.contracts.reward import ConfigVariant, Revision, RewardDraft
 from p2p.contracts.session import EventName, NewSession
 from p2p.contracts.training import canonical_names
 from p2p.service.models.session_models import steps_done
-from p2p.service.training.plan import base_config, told
+from p2p.service.training.plan import base_config, draft_with_commands
 from p2p.store.sessions import SessionRecord
 from p2p.training.tuning import HYPERPARAMETERS, TASK_FIELDS, without_hyperparameters
 from p2p.training.variants import usual_variants, varied
@@ -28,7 +28,7 @@ def settled(record: SessionRecord, number: int, draft: RewardDraft) -> RewardDra
         InvalidConfig: what its author asks for cannot be trained.
     """
     session = record.read_session()
-    draft = told(draft, session, record.read_criteria())
+    draft = draft_with_commands(draft, session, record.read_criteria())
     if session.reward_only:
         left = without_hyperparameters(canonical_names(draft.config_changes))
         return draft.model_copy(update={"config_changes": left, "variants": ()})

@@ -16,7 +16,7 @@ from p2p.service.jobs.worker_jobs import run_to_end
 from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.variants import settled
 from p2p.service.training.environments import environment_of
-from p2p.service.training.plan import about_commands, base_config, told
+from p2p.service.training.plan import base_config, draft_with_commands, intent_with_commands
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -38,7 +38,7 @@ def elicit_intent(ws: Workspace, session_id: str) -> Intent | None:
         if (intent := record.read_criteria()) is not None:  # somebody else was first
             return intent
         intent = author_of(ws, record).elicit(session.prompt, environment_of(ws, session))
-        record.save_criteria(about_commands(intent, session.config))
+        record.save_criteria(intent_with_commands(intent, session.config))
     record.events.emit(EventName.INTENT_ELICITED, criteria=[criterion.title for criterion in intent.criteria])
     return intent
 
@@ -112,7 +112,7 @@ def check_reward(
     Raises:
         InvalidConfig: the configuration it asks for is wrong.
     """
-    config = base_config(session, told(draft, session, intent))
+    config = base_config(session, draft_with_commands(draft, session, intent))
     spec = commanded(environment_of(ws, session), config.commands)
     if config.observe is not None:
         config.observe.require(spec)

@@ -18,7 +18,7 @@ from p2p.service.rewards.authors import writes_by_model
 from p2p.service.rewards.criteria import on_its_ground
 from p2p.service.sessions.preview import preview_of
 from p2p.service.training.environments import environment_of, find_environment
-from p2p.service.training.plan import about_commands, run_configs
+from p2p.service.training.plan import intent_with_commands, run_configs
 from p2p.service.training.start_policies import RESUMES_NOTHING, KeptPolicy, require_fit, require_same_interface
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
@@ -132,8 +132,8 @@ def check_request(ws: Workspace, request: NewSession, intent: Intent | None) -> 
         if config.terrain is not None:
             config.terrain.require(spec)
     if intent is not None or not request.prompt.strip() or writes_by_model(request):
-        return intent and about_commands(intent, request.config)
-    return about_commands(_understood(ws, request, spec).intent, request.config)
+        return intent and intent_with_commands(intent, request.config)
+    return intent_with_commands(_understood(ws, request, spec).intent, request.config)
 
 
 def start_of(ws: Workspace, request: NewSession) -> KeptPolicy | None:
@@ -186,7 +186,7 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
     if writes_by_model(request):
         return preview_of(request, spec, None, None, ws.runs, _slots(ws))
     understood = _understood(ws, request, spec)
-    about_commands(understood.intent, request.config)
+    intent_with_commands(understood.intent, request.config)
     draft = ws.author(request.author).write(understood.intent, spec)
     return preview_of(request, spec, understood, draft, ws.runs, _slots(ws))
 

@@ -199,7 +199,7 @@ def commands_of(config: Mapping[str, object]) -> Commands | None:
     return None if given is None else parse_config({"commands": given}).commands
 
 
-def about_commands(intent: Intent, config: Mapping[str, object]) -> Intent:
+def intent_with_commands(intent: Intent, config: Mapping[str, object]) -> Intent:
     """Intent that is judged by the commands of a session's own configuration, where that gives some.
 
     Raises:
@@ -211,7 +211,7 @@ def about_commands(intent: Intent, config: Mapping[str, object]) -> Intent:
     return intent if commands is None else intent.model_copy(update={"commands": commands})
 
 
-def told(draft: RewardDraft, session: NewSession, intent: Intent | None) -> RewardDraft:
+def draft_with_commands(draft: RewardDraft, session: NewSession, intent: Intent | None) -> RewardDraft:
     """Draft whose training has the commands that the criteria are about, where nobody chose others for it."""
     if intent is None or intent.commands is None or "commands" in {**session.config, **draft.config_changes}:
         return draft

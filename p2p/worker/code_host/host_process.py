@@ -34,7 +34,7 @@ BUSY_FACTOR = 60.0
 GRACE_S = 1.0
 """After the time limit, for telling at which line it was."""
 ENDING_S = 10.0
-"""From the end of its connection to the end of its process, which a loaded machine or much memory delays."""
+"""Longest wait for a process to end once its connection has; a loaded machine or much memory delays it."""
 LOOK_S = 0.5
 """At most so long is waited at once; a machine that slept meanwhile has waited no longer."""
 KINDS = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
