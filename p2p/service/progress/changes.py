@@ -1,7 +1,8 @@
 """Notices of what has another state than before, for all who listen: one thread looks, and only while somebody does.
 
 Sessions at work are looked at every half second, and everything every second; where a look at everything takes long, it
-is made so rarely that it takes a hundredth of the time. Nothing is kept for those who are away: who listens again gets the present versions.
+is made so rarely that it takes a hundredth of the time. Nothing is kept for those who are away: who listens again gets
+the present versions.
 """
 
 import logging
