@@ -1,7 +1,6 @@
 """The application: routes and pages over one workspace, behind the gate."""
 
 import warnings
-from typing import Any
 
 from fastapi import Depends, FastAPI
 from pydantic.warnings import UnsupportedFieldAttributeWarning
@@ -25,21 +24,14 @@ from p2p.web.visitors import Keys
 LONGEST_BODY = 1 << 20
 """[bytes]."""
 
-
-class App(FastAPI):
-    """Routes and pages; what describes them is made when somebody asks: it takes longer than all else at the start."""
-
-    def openapi(self) -> dict[str, Any]:
-        """Description of all routes, as of OpenAPI."""
-        with warnings.catch_warnings():  # FastAPI keeps this one back too, but contracts are built later
-            warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
-            return super().openapi()
+# FastAPI keeps this one back too, but contracts are built at the first request, when it no longer does
+warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
 
 
 def web_app(ws: Workspace) -> FastAPI:
     """Routes and pages over a workspace, for whoever asks: `guarded` puts the gate before it."""
     said = {"description": "What is wrong, and what to do.", "model": Problem, "content": {MEDIA_TYPE: {}}}
-    app = App(
+    app = FastAPI(
         title="p2p",
         version=p2p.__version__,
         description="One sentence in, a trained and judged policy out.",
