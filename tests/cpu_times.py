@@ -52,10 +52,9 @@ class CpuTable:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._seconds[report.nodeid][report.when or ""] = round(getattr(report, "cpu_s", 0.0), 3)
-        if report.when == "teardown":
-            self._path.write_text(json.dumps(self._seconds, indent=0))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        self._path.write_text(json.dumps(self._seconds, indent=0))
         files: dict[str, float] = defaultdict(float)
         for test, phases in self._seconds.items():
             files[test.split("::")[0]] += sum(phases.values())
