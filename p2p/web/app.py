@@ -2,7 +2,7 @@
 
 import warnings
 
-from fastapi import Depends, FastAPI
+from fastapi import FastAPI
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.types import ASGIApp
 
@@ -15,9 +15,8 @@ from p2p.web import problems
 from p2p.web.answers import Answers
 from p2p.web.gate import Gate
 from p2p.web.pages import pages
-from p2p.web.problems import MEDIA_TYPE, Problem
-from p2p.web.routes import ROUTERS
-from p2p.web.sharing import admit, curtain_of
+from p2p.web.routes import ROUTES
+from p2p.web.sharing import curtain_of
 from p2p.web.streams import Streams
 from p2p.web.visitors import Keys
 
@@ -30,7 +29,6 @@ warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
 
 def web_app(ws: Workspace) -> FastAPI:
     """Routes and pages over a workspace, for whoever asks: `guarded` puts the gate before it."""
-    said = {"description": "What is wrong, and what to do.", "model": Problem, "content": {MEDIA_TYPE: {}}}
     app = FastAPI(
         title="p2p",
         version=p2p.__version__,
@@ -38,17 +36,12 @@ def web_app(ws: Workspace) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        dependencies=[Depends(admit)],
-        responses={"4XX": said},
-        strict_content_type=True,
+        routes=[*ROUTES, *pages.ROUTES],
         redirect_slashes=False,
     )
     app.state.workspace = ws
     app.state.streams = Streams()
     problems.install(app)
-    for router in ROUTERS:
-        app.include_router(router)
-    app.include_router(pages.router)
     build_contracts()  # now: two threads that use one for the first time break it
     return app
 

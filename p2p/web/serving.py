@@ -1,5 +1,6 @@
 """The server: where it listens, what it prints, and how it ends."""
 
+import gc
 import webbrowser
 from collections.abc import Callable
 
@@ -10,7 +11,6 @@ from p2p.contracts.errors import InvalidInput
 from p2p.http_server.host_names import HostNames
 from p2p.http_server.listening import LOOPBACK, Listener, ListenOptions, checked
 from p2p.service.workspace import Workspace
-from p2p.web.app import guarded, web_app
 from p2p.web.visitors import Keys, Visitor
 
 TOKEN_VARIABLE = "P2P_WEB_TOKEN"
@@ -55,8 +55,8 @@ def serve(
     Args:
         ws: The workspace.
         options: Where, and for whom.
-        announce: Called once, when connections are accepted.
-        open_browser: Whether a browser is opened at the list of sessions.
+        announce: Called once, when the address is bound: who connects waits until the pages are loaded.
+        open_browser: Whether a browser is opened at the list of sessions; it starts while the pages are loaded.
 
     Raises:
         InvalidInput: others could reach the server, and no name of it was given.
@@ -70,12 +70,16 @@ def serve(
     reader = Visitor(may_change=False, session_id=options.session or None) if options.share else None
     keys = Keys(options.token, reader)
     listener = Listener(options)
-    own = (f"{name}:{listener.port}" for name in LOOPBACK) if options.local else ()
-    app = web_app(ws)
-    door = guarded(app, HostNames((*own, *options.allowed_hosts)), keys, options.max_body_bytes)
     announce(addresses(options, listener, keys))
     if open_browser:  # others see the command of a browser, so that its token works once
         webbrowser.open(f"{listener.address}/?token={keys.one_time_token()}")
+    gc.disable()  # what is loaded stays: to look through it again and again took a sixth of the time
+    from p2p.web.app import guarded, web_app  # noqa: PLC0415  takes as long as a browser takes to start
+
+    app = web_app(ws)
+    gc.enable()
+    own = (f"{name}:{listener.port}" for name in LOOPBACK) if options.local else ()
+    door = guarded(app, HostNames((*own, *options.allowed_hosts)), keys, options.max_body_bytes)
     listener.serve(door, when_it_stops=app.state.streams.close)
 
 

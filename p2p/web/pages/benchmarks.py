@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Form, Query, Request
 from pydantic import ValidationError
 from starlette.responses import Response
 
@@ -24,12 +24,13 @@ from p2p.service.suites.running import known_suites, resume_suite_run, shipped_s
 from p2p.web.arguments import SuiteRunName, Ws, suite_run_of
 from p2p.web.pages.actions import commands_of
 from p2p.web.pages.rendering import PageRoute, back_to, command, page, visitor_of
+from p2p.web.router import Router
 from p2p.web.routes import benchmarks as benchmark_routes
 from p2p.web.schemas import SuiteOption, SuiteRunRequest
 from p2p.web.sharing import SHARED
 
 FORMS = tuple(f"/benchmark/{{benchmark_id}}/{name}" for name in ("stop", "resume", "delete"))
-router = APIRouter(prefix="/benchmark", include_in_schema=False, route_class=PageRoute, default_response_class=Response)
+router = Router(prefix="/benchmark", include_in_schema=False, route_class=PageRoute, default_response_class=Response)
 Text = Annotated[str, Form(max_length=200)]
 LEAST_REACH = 0.1
 """Of the forest plot, where nothing differs [share]."""

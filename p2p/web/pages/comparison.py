@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi import Form, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from p2p.contracts.errors import InvalidInput
@@ -25,10 +25,11 @@ from p2p.web.pages.clips import Clip, chosen, clips_of
 from p2p.web.pages.rendering import PageRoute, back_to, command, page
 from p2p.web.pages.strips import HEIGHT, WIDTH
 from p2p.web.pages.workbench import Label, With, as_json, criteria_of, needed_of
+from p2p.web.router import Router
 from p2p.web.sharing import SHARED
 
 PAIR = "/e2e/{session_id}/compare/{iteration_id}/{other_id}"
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = Router(include_in_schema=False, route_class=PageRoute)
 
 
 @router.get("/e2e/{session_id}/compare", openapi_extra=SHARED)

@@ -2,15 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.responses import Response
 
 from p2p.service.judging.label_queue import label_queue
 from p2p.service.judging.labelling import labels
 from p2p.web.arguments import Ws, session_of
 from p2p.web.pages.rendering import PageRoute, command, page
+from p2p.web.router import Router
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = Router(include_in_schema=False, route_class=PageRoute)
 
 RUBRIC = (
     (0.0, "0", "nothing of it"),

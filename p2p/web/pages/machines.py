@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.responses import Response
 
 from p2p.contracts.node import NodeView, SetupReport
@@ -17,8 +17,9 @@ from p2p.settings import keys_present
 from p2p.web.arguments import Ws
 from p2p.web.pages.actions import commands_of
 from p2p.web.pages.rendering import PageRoute, back_to, command, page
+from p2p.web.router import Router
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute, default_response_class=Response)
+router = Router(include_in_schema=False, route_class=PageRoute, default_response_class=Response)
 JOBS = 100
 """Shown at most, the newest."""
 LOG_BYTES = 200_000

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import ValidationError
 from starlette.responses import Response
 
@@ -18,10 +18,11 @@ from p2p.service.training.robots import named_robots
 from p2p.settings import keys_present
 from p2p.web.arguments import Ws
 from p2p.web.pages.rendering import PageRoute, back_to, command, page
+from p2p.web.router import Router
 from p2p.web.routes import sessions as session_routes
 from p2p.web.schemas import SessionRequest
 
-router = APIRouter(prefix="/e2e/new", include_in_schema=False, route_class=PageRoute, default_response_class=Response)
+router = Router(prefix="/e2e/new", include_in_schema=False, route_class=PageRoute, default_response_class=Response)
 USUAL = NewSession()
 NUMBERS = ("max_iterations", "n_seeds", "pass_threshold", "seed", "n_configs", "candidates", "n_report_rollouts")
 """Fields of a session that are numbers; all but the first three stand under "Advanced"."""

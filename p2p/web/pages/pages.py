@@ -1,6 +1,6 @@
 """The addresses that a browser opens, one file per page."""
 
-from fastapi import APIRouter
+from starlette.routing import Route
 
 from p2p.web.pages import (
     benchmarks,
@@ -16,7 +16,8 @@ from p2p.web.pages import (
     workbench,
 )
 
-router = APIRouter(include_in_schema=False)
-for one in (sessions, new_session, session, benchmarks, machines, trash, workbench, comparison, labelling, theme):
-    router.include_router(one.router)
-router.add_route(static_files.PATH, static_files.answer, methods=["GET"])
+PAGES = (sessions, new_session, session, benchmarks, machines, trash, workbench, comparison, labelling, theme)
+ROUTES = (
+    *(route for page in PAGES for route in page.router.routes),
+    Route(static_files.PATH, static_files.answer, methods=["GET"]),
+)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi import Form, Path, Query, Request
 from starlette.responses import Response
 
 from p2p.contracts.errors import InvalidInput, P2PError
@@ -32,9 +32,10 @@ from p2p.web.pages import charts
 from p2p.web.pages.actions import commands_of
 from p2p.web.pages.rendering import Address, PageRoute, back_to, command, page, visitor_of
 from p2p.web.pages.sessions import Back, own
+from p2p.web.router import Router
 from p2p.web.sharing import SHARED
 
-router = APIRouter(
+router = Router(
     prefix="/e2e/{session_id}", include_in_schema=False, route_class=PageRoute, default_response_class=Response
 )
 EVENTS = 80

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Form, Query, Request
 from pydantic import field_validator
 from starlette.responses import Response
 
@@ -20,10 +20,11 @@ from p2p.web.arguments import SessionId, Ws
 from p2p.web.files import version_of
 from p2p.web.pages.actions import commands_of
 from p2p.web.pages.rendering import Address, PageRoute, back_to, command, page, visitor_of
+from p2p.web.router import Router
 from p2p.web.schemas import SessionsQuery
 from p2p.web.sharing import SHARED
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute, default_response_class=Response)
+router = Router(include_in_schema=False, route_class=PageRoute, default_response_class=Response)
 Back = Annotated[str, Form(max_length=2000)]
 
 

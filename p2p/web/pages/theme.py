@@ -2,13 +2,14 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Form
+from fastapi import Form
 from starlette.responses import Response
 
 from p2p.web.pages.rendering import THEME, PageRoute, back_to
 from p2p.web.pages.sessions import Back, own
+from p2p.web.router import Router
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute, default_response_class=Response)
+router = Router(include_in_schema=False, route_class=PageRoute, default_response_class=Response)
 YEAR_S = 31_536_000
 
 

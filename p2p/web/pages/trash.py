@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request
+from fastapi import Form, Request
 from starlette.responses import Response
 
 from p2p.contracts.errors import InvalidInput
@@ -13,9 +13,10 @@ from p2p.service.suites.trash import empty_whole_trash, kind_in_trash, purge, tr
 from p2p.web.arguments import Ws
 from p2p.web.pages.actions import commands_of
 from p2p.web.pages.rendering import PageRoute, back_to, page
+from p2p.web.router import Router
 
 FORMS = ("/trash/{entity_id}/restore", "/trash/{entity_id}/purge", "/trash/empty")
-router = APIRouter(prefix="/trash", include_in_schema=False, route_class=PageRoute, default_response_class=Response)
+router = Router(prefix="/trash", include_in_schema=False, route_class=PageRoute, default_response_class=Response)
 Typed = Annotated[str, Form(max_length=200)]
 ALL = "everything"
 

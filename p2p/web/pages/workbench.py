@@ -3,7 +3,7 @@
 import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Form, Query, Request
 from starlette.responses import Response
 
 from p2p.contracts.errors import InvalidInput
@@ -26,10 +26,11 @@ from p2p.web.pages.labelling import RUBRIC
 from p2p.web.pages.rendering import PageRoute, back_to, command, page
 from p2p.web.pages.reward_text import formula, highlighted
 from p2p.web.pages.strips import HEIGHT, WIDTH, strip
+from p2p.web.router import Router
 from p2p.web.sharing import SHARED
 
 LABEL = "/e2e/{session_id}/iterations/{iteration_id}/label"
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = Router(include_in_schema=False, route_class=PageRoute)
 
 Label = Annotated[str, Query(max_length=300, description="The first rollout.")]
 With = Annotated[str, Query(alias="with", max_length=1000, description="The others, separated by commas.")]

@@ -17,8 +17,8 @@ from p2p.web.routes import (
     vision,
 )
 
-ROUTERS = tuple(
-    noun.router
+ROUTES = tuple(
+    route
     for noun in (
         sessions,
         iterations,
@@ -35,5 +35,6 @@ ROUTERS = tuple(
         vision,
         benchmarks,
     )
+    for route in noun.router.routes
 )
 """In the order in which an address is looked for."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from p2p.contracts.errors import P2PError, UnknownName
@@ -14,9 +14,10 @@ from p2p.service.progress.lineage_tree import lineage_tree
 from p2p.service.sessions.analyzing import analyze_session, written_analysis
 from p2p.web.arguments import SessionId, Ws, existing_session
 from p2p.web.problems import of_error
+from p2p.web.router import Router
 from p2p.web.sharing import SHARED
 
-router = APIRouter(prefix="/api/sessions/{session_id}", tags=["analysis"])
+router = Router(prefix="/api/sessions/{session_id}", tags=["analysis"])
 
 
 @router.get("/analysis", openapi_extra=SHARED)

@@ -1,7 +1,5 @@
 """Runs of suites: sentences with exams, their stages and gates."""
 
-from fastapi import APIRouter
-
 from p2p.contracts.metadata import EntityMetadata
 from p2p.contracts.suite import SuiteRunView
 from p2p.service.suites.keeping import delete_suite_run, edit_suite_run, restore_suite_run, suite_run_metadata
@@ -14,6 +12,7 @@ from p2p.service.suites.running import (
     stop_suite_run,
 )
 from p2p.web.arguments import SuiteRunName, Ws
+from p2p.web.router import Router
 from p2p.web.schemas import (
     BenchmarkOptions,
     BenchmarkSummary,
@@ -26,7 +25,7 @@ from p2p.web.schemas import (
 )
 from p2p.web.sharing import SHARED
 
-router = APIRouter(prefix="/api/benchmarks", tags=["benchmarks"])
+router = Router(prefix="/api/benchmarks", tags=["benchmarks"])
 AS_IT_WAS = SuiteRunResume()
 
 

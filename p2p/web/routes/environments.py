@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response
 
 from p2p.contracts.env import EnvSpec
@@ -13,15 +13,15 @@ from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig
 from p2p.service.pictures.portrait import portrait
 from p2p.service.rewards.criteria import understand
-from p2p.service.rewards.template_list import reward_templates
 from p2p.service.sessions.lifecycle import preview
 from p2p.service.training.environments import default_config, describe_environment, list_environments
 from p2p.service.training.robots import add_robot, named_robots, remove_robot
 from p2p.web.arguments import Ws
+from p2p.web.router import Router
 from p2p.web.schemas import EnvInfo, RobotFile, Sentence
 from p2p.web.sharing import SHARED
 
-router = APIRouter(prefix="/api", tags=["environments"])
+router = Router(prefix="/api", tags=["environments"])
 
 
 @router.get("/envs", openapi_extra=SHARED)
@@ -58,6 +58,8 @@ def environment(ws: Ws, env_id: str) -> EnvSpec:
 @router.get("/reward-templates", openapi_extra=SHARED)
 def templates(env: Annotated[str | None, Query(max_length=100)] = None) -> tuple[RewardTemplate, ...]:
     """Behaviours that the built-in author knows: sentences that ask for each, and its reward."""
+    from p2p.service.rewards.template_list import reward_templates  # noqa: PLC0415  loads the built-in author
+
     return reward_templates(env)
 
 

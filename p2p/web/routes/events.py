@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 
 from p2p.contracts.event_summary import EventDetail, EventSummary
 from p2p.service.progress.event_log import event, events
 from p2p.web.arguments import SessionId, Ws
+from p2p.web.router import Router
 
-router = APIRouter(prefix="/api/sessions/{session_id}/events", tags=["events"])
+router = Router(prefix="/api/sessions/{session_id}/events", tags=["events"])
 
 
 @router.get("")

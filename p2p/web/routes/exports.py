@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response, StreamingResponse
 
 from p2p.contracts.work import ExportReport
@@ -16,9 +16,10 @@ from p2p.service.sessions.packing import MOST_SESSIONS, result_files
 from p2p.web.arguments import SessionId, Ws, session_of
 from p2p.web.files import zipped
 from p2p.web.problems import TooMany
+from p2p.web.router import Router
 from p2p.web.schemas import Exported, ExportRequest
 
-router = APIRouter(tags=["exports"])
+router = Router(tags=["exports"])
 OF_SESSION = "/api/sessions/{session_id}/exports"
 _exporting = threading.Semaphore(2)
 

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.iteration import IterationView
@@ -25,10 +25,11 @@ from p2p.service.progress.training_curves import curves
 from p2p.service.progress.word_diff import reward_diff
 from p2p.service.workspace import Workspace
 from p2p.web.arguments import Checkpoint, GlobalId, Number, Run, SessionId, Ws, link_next, number_of
+from p2p.web.router import Router
 from p2p.web.schemas import CurvesQuery, IterationDetail, JudgeRequest, LoopIteration
 from p2p.web.sharing import SHARED
 
-router = APIRouter(prefix="/api", tags=["iterations"])
+router = Router(prefix="/api", tags=["iterations"])
 AS_IT_WAS = JudgeRequest()
 Curves = Annotated[CurvesQuery, Query()]
 OF_SESSION = "/sessions/{session_id}/iterations/{iteration_id}"

@@ -2,16 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from p2p.contracts.background import JobView
 from p2p.redaction import redact_text
 from p2p.service.progress.job_views import get_job, job_log, list_jobs
 from p2p.service.sessions.background import cancel_job
 from p2p.web.arguments import Ws
+from p2p.web.router import Router
 from p2p.web.schemas import JobLog
 
-router = APIRouter(prefix="/api/jobs", tags=["jobs"])
+router = Router(prefix="/api/jobs", tags=["jobs"])
 
 
 @router.get("")

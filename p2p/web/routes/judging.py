@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from p2p.contracts.brief import Steering
 from p2p.contracts.inference import SessionCosts
@@ -18,9 +18,10 @@ from p2p.service.models.session_models import costs, set_caps
 from p2p.service.sessions.settings_changes import change_settings
 from p2p.service.sessions.steering import steer, wishes
 from p2p.web.arguments import SessionId, Ws
+from p2p.web.router import Router
 from p2p.web.schemas import CapChanges, LabelRequest, PersonPreference, PreferenceRequest, Wish
 
-router = APIRouter(prefix="/api", tags=["judging"])
+router = Router(prefix="/api", tags=["judging"])
 PERSON = "a person, in the browser"
 
 

@@ -1,7 +1,5 @@
 """This machine and the others, and the providers of language models."""
 
-from fastapi import APIRouter
-
 from p2p.contracts.machine import MachineView
 from p2p.contracts.node import NodeView, SetupReport
 from p2p.service.machines.nodes import bootstrap_node, check_node, list_nodes
@@ -9,9 +7,10 @@ from p2p.service.machines.overview import machine
 from p2p.service.machines.setup import check_setup
 from p2p.settings import keys_present
 from p2p.web.arguments import Ws
+from p2p.web.router import Router
 from p2p.web.schemas import Provider
 
-router = APIRouter(prefix="/api", tags=["machines"])
+router = Router(prefix="/api", tags=["machines"])
 
 
 @router.get("/resources/status")

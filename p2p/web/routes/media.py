@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 from starlette.responses import Response
 
@@ -19,10 +18,11 @@ from p2p.service.progress.recordings import rollout_video
 from p2p.web.arguments import Checkpoint, GlobalId, Number, Run, SessionId, Version, Ws
 from p2p.web.files import StoredFile
 from p2p.web.problems import TooMany
+from p2p.web.router import Router
 from p2p.web.routes.iterations import OF_SESSION
 from p2p.web.sharing import SHARED
 
-router = APIRouter(prefix="/api", tags=["files"])
+router = Router(prefix="/api", tags=["files"])
 FILE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file; parts of it by Range (206)."},
     304: {"description": "It has not changed."},

@@ -3,7 +3,7 @@
 from hashlib import blake2b
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.metadata import EntityMetadata
@@ -22,10 +22,11 @@ from p2p.service.sessions.keeping import delete_session, edit_session, restore_s
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.web.arguments import OtherSessionId, SessionId, Ws, link_next
+from p2p.web.router import Router
 from p2p.web.schemas import Edit, ExtendRequest, ResumeRequest, SessionRequest, SessionsQuery, SessionStarted, Stopped
 from p2p.web.sharing import SHARED
 
-router = APIRouter(prefix="/api/sessions", tags=["sessions"])
+router = Router(prefix="/api/sessions", tags=["sessions"])
 AS_IT_WAS = ResumeRequest()
 
 

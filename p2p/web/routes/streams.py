@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from p2p.contracts.state_notice import StateNotice, Topic
@@ -13,11 +13,12 @@ from p2p.service.progress.changes import changes
 from p2p.service.progress.event_log import events
 from p2p.web.arguments import Ws, existing_session
 from p2p.web.gate import VISITOR
+from p2p.web.router import Router
 from p2p.web.sharing import SHARED
 from p2p.web.streams import Mailbox, mailbox_of, streams_of
 from p2p.web.visitors import OWNER, Visitor
 
-router = APIRouter(prefix="/api", tags=["streams"])
+router = Router(prefix="/api", tags=["streams"])
 FOR_READERS = (Topic.SESSION, Topic.RUN, Topic.SUITE_RUN)
 LOOK_S = 0.5
 """Between two looks at the log of a session [s]."""

@@ -2,14 +2,15 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
 from p2p.contracts.trash import TrashLine
 from p2p.service.sessions.keeping import session_called
 from p2p.service.suites.trash import empty_whole_trash, kind_in_trash, purge, trash_lines
 from p2p.web.arguments import Ws
+from p2p.web.router import Router
 
-router = APIRouter(prefix="/api/trash", tags=["trash"])
+router = Router(prefix="/api/trash", tags=["trash"])
 
 
 @router.get("")

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from p2p.contracts.base import Contract
@@ -13,8 +12,9 @@ from p2p.service.judging.eyes import eyes_of
 from p2p.service.machines.asking import ask_eyes
 from p2p.service.machines.serving import served_models
 from p2p.web.arguments import Ws, session_of
+from p2p.web.router import Router
 
-router = APIRouter(prefix="/api/vlm", tags=["vision"])
+router = Router(prefix="/api/vlm", tags=["vision"])
 _STARTS: dict[str, Literal["image/jpeg", "image/png"]] = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png"}
 """How base64 of a picture begins."""
 

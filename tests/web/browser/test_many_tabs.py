@@ -17,6 +17,11 @@ MANY = 50
 REST_S = 10.0
 """How long nothing happens [s]: processor time is counted in hundredths of a second."""
 NEWS = "seen in every tab"
+WATCH = """news => { window.told = new Promise(done => {
+  const look = () => document.body.textContent.includes(news) && requestAnimationFrame(() => done(Date.now()));
+  new MutationObserver(look).observe(document.body, {childList: true, subtree: true, characterData: true});
+}); }"""
+"""Has a page note when it draws the news [ms since 1970]: asking each page in turn would cost more than the news."""
 
 
 def connections(port: int) -> int:
@@ -38,6 +43,8 @@ def test_tabs_share_one_stream_and_all_show_what_happens(tabs: int, site: Callab
     pages = [first, *(here.tab(first.context) for _ in range(tabs - 1))]
     for page in pages[1:]:
         page.goto(here.address(f"/e2e/{SESSION}"))
+    for page in pages:
+        page.evaluate(WATCH, NEWS)
     time.sleep(KEEP_ALIVE_S)
     before = processor_s(here.server.pid)
     assert connections(here.server.port) == 1
@@ -45,14 +52,12 @@ def test_tabs_share_one_stream_and_all_show_what_happens(tabs: int, site: Callab
     at_rest = (processor_s(here.server.pid) - before) / REST_S
     log = seeded / SESSION / "events.jsonl"
     last = json.loads(log.read_text().splitlines()[-1])
-    begun = time.monotonic()
+    begun = time.time()
     with log.open("a") as lines:
         lines.write(
             json.dumps({**last, "seq": last["seq"] + 1, "event": "guardrail.warning", "data": {"a": NEWS}}) + "\n"
         )
-    for page in pages:
-        page.wait_for_selector(f"text={NEWS}")
-    took = time.monotonic() - begun
+    took = max(page.evaluate("told") for page in pages) / 1000 - begun
     begun = time.monotonic()
     assert here.server.ask("GET", "/api/sessions")[0].status == 200
     asked = time.monotonic() - begun

@@ -35,6 +35,7 @@ export class Figure {
   }
 
   show(row) {
+    if (row === this.#row) return; // a screen has more frames than a rollout has rows
     this.#row = row;
     this.draw();
   }
@@ -61,19 +62,20 @@ export class Figure {
     const x = (metres) => width / 2 + scale * (metres - centre);
     const y = (metres) => height - GROUND_PX - scale * (metres - bottom);
     this.#drawGround(pen, { x, y, width, centre, scale });
+    const [ink, accent] = ["--ink", "--accent"].map(colour);
     pen.lineWidth = Math.max(3, Math.min(7, scale / 14));
     pen.lineCap = "round";
     for (const [body, parent] of this.#trace.bones) {
       if (parent === 0) continue; // the world is no limb
       const points = [parent, body].map((one) => [x(this.#at(one, axis, row)), y(this.#at(one, 2, row))]);
       if (!points.flat().every(Number.isFinite)) continue;
-      pen.strokeStyle = colour(parent === 1 ? "--accent" : "--ink");
+      pen.strokeStyle = parent === 1 ? accent : ink;
       pen.beginPath();
       pen.moveTo(...points[0]);
       pen.lineTo(...points[1]);
       pen.stroke();
     }
-    pen.fillStyle = colour("--accent");
+    pen.fillStyle = accent;
     pen.beginPath();
     pen.arc(x(centre), y(this.#at(1, 2, row)), pen.lineWidth * 1.1, 0, 2 * Math.PI);
     pen.fill();

@@ -1,0 +1,20 @@
+"""A group of addresses: who may use them, and how they say what is wrong."""
+
+from typing import Any
+
+from fastapi import APIRouter, Depends
+
+from p2p.web.problems import MEDIA_TYPE, Problem
+from p2p.web.sharing import admit
+
+WRONG: dict[int | str, dict[str, Any]] = {
+    "4XX": {"description": "What is wrong, and what to do.", "model": Problem, "content": {MEDIA_TYPE: {}}}
+}
+
+
+class Router(APIRouter):
+    """Routes as the application takes them: `FastAPI.include_router` would make each of them once more at the start."""
+
+    def __init__(self, **options: Any) -> None:
+        said = WRONG if options.get("include_in_schema", True) else None
+        super().__init__(dependencies=[Depends(admit)], responses=said, redirect_slashes=False, **options)
