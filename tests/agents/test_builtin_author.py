@@ -472,3 +472,12 @@ def test_a_policy_is_told_what_order_and_counts_need(sentence: str, env_id: str,
     assert (config.observe.names if config.observe is not None else ()) == told
     assert ("The policy is told" in draft.reasoning) is bool(told)
     assert ("A robot cannot compute" in draft.reasoning) is bool({"counted", "displacement_x"} & set(told))
+
+
+@pytest.mark.parametrize(
+    ("env_id", "changed"), [("Hopper-v5", "end_when"), ("Walker2d-v5", "end_when"), ("HalfCheetah-v5", "start_states")]
+)
+def test_flips_are_practised_by_what_the_robot_can_survive(env_id: str, changed: str) -> None:
+    spec = load(env_id)
+    changes = AUTHOR.write(AUTHOR.elicit("do a backflip", spec), spec).config_changes
+    assert {"end_when", "start_states"} & changes.keys() == {changed}
