@@ -38,12 +38,9 @@ SECONDS_PER_FLIP = 1.5
 """Time for a flip and what prepares it [s]."""
 AT_THE_END = 0.25
 """How far from the turns asked for it may end where they are counted [turns]."""
-NEAR = 0.45
-"""How far below its stance a landed robot is paid nothing for `STANDING`, as a share of the stance. With half of it a
-hopper that had landed in a squat was paid next to nothing for rising from there, and did not."""
-STANDING = 0.7
-"""Share of the pay for being tall that only a robot near its stance gets; the rest fades down to the floor. Without it
-a hopper landed in a squat, 1 cm too low, and stayed there."""
+STEEP = 4
+"""Power of a landed robot's height, as a share of its stance, by which it is paid. By the height itself a hopper landed
+in a squat, 1 cm too low, and stayed there; paid for the last fifth of its stance alone, it did not find the way up."""
 TAKEN_OFF = 0.25
 """Share of a turn after which its trunk may not touch the floor before it has landed: at take-off the rump may."""
 CLEAR = 0.05
@@ -133,9 +130,8 @@ class Flip(Template):
 def _practice(body: RobotFacts, forward: bool) -> dict[str, Any]:
     """How training episodes begin and end.
 
-    A robot that falls when it does nothing learns to turn over on its trunk, and stays there, until its episodes end at
-    the first touch. One that lies safely, as a cheetah, learns no more than the first half turn unless half of its
-    episodes begin in the air, turning.
+    A hopper learnt to roll on its trunk, until its episodes ended at its touch of the floor. A cheetah learns no
+    more than the first half of a turn, unless half of its episodes begin in the air, turning.
     """
     if body.terminates:
         return {"end_when": ["torso_contact >= 0.5"]}
@@ -147,15 +143,12 @@ def _done(body: RobotFacts, stage: Stage, signed: float) -> dict[str, str]:
     """Definitions for the reward: turns in its direction, the required number, and the phase after them."""
     start = stage.done.get("pitch_turns", 0.0)
     low = number(0.9 * body.stand.low)
-    near = number(NEAR * body.stand.low)
     turned = f'(info["pitch_turns"] - {number(start)})' if start else 'info["pitch_turns"]'
     return {
         "turned": turned if signed > 0 else f"-{turned}",
         "done": number(abs(signed) - 1.0 + WHOLE),
         "over": f"np.clip(turned / done, 0.0, 1.0) ** 4 * (turned < done + {BEYOND})",
-        "raised": f'{number(1.0 - STANDING)} * tolerance(info["height"], {low}, np.inf, {low})',
-        "standing": f'{number(STANDING)} * tolerance(info["height"], {low}, np.inf, {near})',
-        "tall": '(raised + standing) * (1.0 - 0.5 * info["torso_contact"])',
+        "tall": f'np.clip(info["height"] / {low}, 0.0, 1.0) ** {STEEP} * (1.0 - 0.5 * info["torso_contact"])',
     }
 
 
