@@ -1,4 +1,4 @@
-"""A group of addresses: who may use them, and how they say what is wrong."""
+"""What routes are made with: who may use them, and how they say what is wrong."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ WRONG: dict[int | str, dict[str, Any]] = {
 
 
 class Router(APIRouter):
-    """Routes as the application takes them: `FastAPI.include_router` would make each of them once more at the start."""
+    """A group of routes. The application takes its routes: `include_router` would make each a second time."""
 
     def __init__(self, **options: Any) -> None:
         said = WRONG if options.get("include_in_schema", True) else None
-        super().__init__(dependencies=[Depends(admit)], responses=said, redirect_slashes=False, **options)
+        super().__init__(dependencies=[Depends(admit)], responses=said, **options)

@@ -74,10 +74,12 @@ def serve(
     if open_browser:  # others see the command of a browser, so that its token works once
         webbrowser.open(f"{listener.address}/?token={keys.one_time_token()}")
     gc.disable()  # what is loaded stays: to look through it again and again took a sixth of the time
-    from p2p.web.app import guarded, web_app  # noqa: PLC0415  takes as long as a browser takes to start
+    try:
+        from p2p.web.app import guarded, web_app  # noqa: PLC0415  takes as long as a browser takes to start
 
-    app = web_app(ws)
-    gc.enable()
+        app = web_app(ws)
+    finally:
+        gc.enable()
     own = (f"{name}:{listener.port}" for name in LOOPBACK) if options.local else ()
     door = guarded(app, HostNames((*own, *options.allowed_hosts)), keys, options.max_body_bytes)
     listener.serve(door, when_it_stops=app.state.streams.close)
