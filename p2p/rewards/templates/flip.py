@@ -207,7 +207,7 @@ def _trunk_off_the_floor(target: float, signed: float) -> Criterion:
     where = (at_least("torso_contact", 0.5), between("pitch_turns", low, high))
     return Criterion(
         key="trunk_off_the_floor",
-        title="Touches the floor with nothing but its feet while it turns over",
+        title="Keeps its trunk off the floor while it turns over",
         description=f"Between {low:g} and {high:g} turns its trunk never touches the floor.",
         category=Category.DYNAMICS,
         predicate=on_steps(Statistic.COUNT_EVENTS, where, below(0.0), margin=2.0),
