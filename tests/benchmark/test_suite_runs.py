@@ -219,6 +219,7 @@ def killed_at_the_end(tmp_path: Path) -> Iterator[Workspace]:
     end_films(tmp_path)
 
 
+@pytest.mark.nightly
 def test_a_run_that_is_stopped_and_killed_ends_with_the_same_results(
     finished: Path, killed_at_the_end: Workspace, tmp_path: Path
 ) -> None:

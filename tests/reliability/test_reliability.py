@@ -10,7 +10,13 @@ from run import BEGIN, END, write_row
 
 QUICK = {name: campaign for name, campaign in CAMPAIGNS.items() if campaign.quick and name != "job_machine"}
 # a server that is replaced while its client works is in tests/mcp/test_client_without_key.py
-ONCE = [pytest.param(campaign, 1, id=name) for name, campaign in QUICK.items() if name != "server_kills"]
+AT_EACH_CHANGE = {"killed_processes", "killed_writes", "clock_jumps", "two_servers"}
+"""Faults that must not be lost; the dearer ones at night."""
+ONCE = [
+    pytest.param(campaign, 1, id=name, marks=[pytest.mark.nightly] * (name not in AT_EACH_CHANGE))
+    for name, campaign in QUICK.items()
+    if name != "server_kills"
+]
 AGAIN = [
     pytest.param(campaign, campaign.quick, id=f"{name}-again", marks=pytest.mark.nightly)
     for name, campaign in QUICK.items()

@@ -123,7 +123,7 @@ def test_a_session_from_elsewhere_imports_nothing(ws: Workspace, tmp_path: Path)
         module_folders(Places((ws.runs.environment_dir(spec.env_id),)))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_goes_through_the_whole_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("P2P_RENDERER", "raycast")
     session = p2p.run(

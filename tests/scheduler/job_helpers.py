@@ -10,8 +10,8 @@ from p2p.contracts.job import JobSpec
 T = TypeVar("T")
 
 
-def until(condition: Callable[[], T], seconds: float = 30.0) -> T:
-    """The first true value of `condition`."""
+def until(condition: Callable[[], T], seconds: float = 120.0) -> T:
+    """The first true value of `condition`; a crowded machine takes many times as long as an idle one."""
     deadline = time.monotonic() + seconds
     while not (value := condition()):
         assert time.monotonic() < deadline, "waited in vain"

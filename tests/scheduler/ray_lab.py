@@ -6,11 +6,13 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from job_helpers import until
 
 from p2p.contracts.cluster import Cluster
+from p2p.contracts.errors import NodeUnreachable
 from p2p.scheduler import supervisor
 from p2p.scheduler.ray_head import TOKEN_VARIABLE, RayHead
 from p2p.scheduler.ray_jobs import RayJobs, read_token
@@ -36,7 +38,8 @@ class RayLab:
             port = free.getsockname()[1]
         self.address = f"http://127.0.0.1:{port}"
         self.head = RayHead(place, self.address, str(PROGRAM), (*ROOM, f"--temp-dir={place}/ray"))
-        self.head.start()
+        self._ready = ""
+        self.make_good()
 
     @property
     def cluster(self) -> Cluster:
@@ -58,11 +61,22 @@ class RayLab:
         until(lambda: not self.head.processes())
 
     def make_good(self) -> None:
-        """End all jobs, in a head that lives."""
+        """End all jobs, in a head that lives and takes others."""
         self.head.start()
+        head = self.head.pid_path.read_text()
+        if head != self._ready:  # it answers before it takes jobs: by ten seconds and more on a crowded machine
+            until(self._takes_a_job)
+            self._ready = head
         for name, state in self.states().items():
             if state in ("PENDING", "RUNNING"):
                 self.jobs.stop(name)
+
+    def _takes_a_job(self) -> bool:
+        try:
+            self.jobs.submit({"submission_id": f"first_{time.time_ns()}", "entrypoint": "true"})
+        except NodeUnreachable:
+            return False
+        return True
 
     def command(self, *words: str) -> str:
         """What a command of Ray prints."""

@@ -258,7 +258,7 @@ class Lab:
                 "key_file": str(self.sshd.folder / "user_key"),
                 "directory": str(self.root),
                 "python": sys.executable,
-                "timeout_s": 4.0,
+                "timeout_s": 8.0,
                 **fields,
             }
         )

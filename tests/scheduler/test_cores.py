@@ -27,7 +27,7 @@ def state(directory: Path) -> JobState:
 
 
 def reaches(directory: Path, wanted: JobState) -> None:
-    until(lambda: state(directory) is wanted, 30)
+    until(lambda: state(directory) is wanted)
 
 
 def owner(directory: Path, wanted: int = ALL) -> Path:

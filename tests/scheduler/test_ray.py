@@ -278,7 +278,7 @@ def test_an_interpreter_without_p2p_is_told_with_what_it_said(ray: RayLab, jobs:
     assert "No module named 'p2p'" in (end.error or "")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_lost_head_is_unreachable_and_each_job_goes_on_or_ends_as_its_own_processes_did(
     ray: RayLab, jobs: Path
 ) -> None:

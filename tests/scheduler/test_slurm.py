@@ -76,7 +76,7 @@ def test_a_job_outlives_the_controller(backend: SlurmBackend, slurm: SlurmLab, j
     backend.submit(shell("until [ -e go ]; do sleep 0.1; done; echo done"), jobs / "a")
     until_it_is(backend, jobs / "a", JobState.RUNNING)
     slurm.kill("slurmctld")
-    until(lambda: "does not answer" in said_by(backend), 30.0)
+    until(lambda: "does not answer" in said_by(backend))
     assert backend.status(jobs / "a").state is JobState.RUNNING  # its supervisor says so itself
     (jobs / "a/go").touch()
     assert until_it_is(backend, jobs / "a", JobState.COMPLETED).exit_code == 0
@@ -99,7 +99,7 @@ def test_a_submission_that_the_controller_does_not_hear_is_sent_again(
     assert status.state is JobState.UNREACHABLE
     assert "none is started twice" in (status.error or "")
     slurm.make_good()
-    until(lambda: released(backend, slurm, jobs / "a").state is JobState.COMPLETED, 120.0)
+    until(lambda: released(backend, slurm, jobs / "a").state is JobState.COMPLETED)
     assert (jobs / "a/runs").read_text() == "once\n"
 
 
@@ -152,7 +152,7 @@ def test_a_job_whose_machine_died_waits_for_another(backend: SlurmBackend, slurm
     for pid in (handle["pid"], handle["child"]):
         os.kill(pid, signal.SIGKILL)
     given_up = (JobState.QUEUED, JobState.LOST)  # Slurm requeues it, or ends it where its start had just been confirmed
-    status = until(lambda: (now := backend.status(jobs / "a")).state in given_up and now, 120.0)
+    status = until(lambda: (now := backend.status(jobs / "a")).state in given_up and now)
     slurm.make_good()
     (jobs / "a/go").touch()
     if status.state is JobState.LOST:
@@ -475,12 +475,12 @@ def test_a_job_on_a_login_node_waits_in_slurm_and_goes_on_when_it_is_requeued(
     backend = SSHBackend("login", login_node.store)
     assert backend.capacity().runs == 1000
     backend.submit(shell("echo start >> starts; until [ -e go ]; do sleep 0.1; done"), jobs / "a")
-    until(lambda: backend.status(jobs / "a").state is JobState.RUNNING, 60.0)
+    until(lambda: backend.status(jobs / "a").state is JobState.RUNNING)
     there = login_node.remote_directory(jobs / "a")
     job = number(slurm, there)
     until(lambda: slurm.succeeds("scontrol", "requeue", job))
-    until(lambda: backend.status(jobs / "a").state is JobState.QUEUED, 60.0)
+    until(lambda: backend.status(jobs / "a").state is JobState.QUEUED)
     slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now")
     (there / "go").touch()
-    until(lambda: backend.status(jobs / "a").state is JobState.COMPLETED, 60.0)
+    until(lambda: backend.status(jobs / "a").state is JobState.COMPLETED)
     assert (jobs / "a/starts").read_text().split() == ["start", "start"]

@@ -39,7 +39,7 @@ class Training:
             status = self.backend.status(self.path)
             return status.state is state and words in (status.error or "")
 
-        until(reached, 120.0)
+        until(reached)
 
     def is_held(self) -> None:
         self.until_it_is(JobState.QUEUED, "JobHeldUser")
@@ -86,7 +86,7 @@ def test_a_session_whose_driver_is_killed_goes_on_with_the_training_that_slurm_h
     monkeypatch.setenv("P2P_BACKEND", "slurm:lab")
     runs = tmp_path / "runs"
     session = p2p.run(BALANCE, env="InvertedPendulum-v5", n_seeds=1, n_report_rollouts=10, runs_dir=runs)
-    placed = until(lambda: next(session.path.glob("iter_1/*/placed.json"), None), 120.0)
+    placed = until(lambda: next(session.path.glob("iter_1/*/placed.json"), None))
     training = Training(slurm, SlurmBackend(cluster), placed.parent)
     training.is_held()
     if moment is not Training.is_held:

@@ -64,7 +64,7 @@ def test_nothing_is_stopped_that_p2p_did_not_start(ws: Workspace) -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "Nothing that p2p has started runs for lab.")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_ray_that_p2p_started_is_stopped_unless_trainings_run_there(
     ws: Workspace, here: RayBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -194,8 +194,8 @@ anyio.run(train, Path(sys.argv[1]))
 CALL = re.compile(r"(?P<call>[a-z0-9]+)\((?P<arguments>.*)\)\s+= \d+")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("pictured", [False, pytest.param(True, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("pictured", [False, True])
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace watches the system calls, and is not installed")
 def test_in_a_whole_session_nothing_gets_its_name_before_the_disk_has_it(pictured: bool, tmp_path: Path) -> None:
     """All processes of a session that is created, checked, trained and evaluated, watched from outside."""

@@ -28,7 +28,7 @@ ASKED = NewSuiteRun(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_that_is_stopped_goes_on_and_tells_why_not(tmp_path):
     ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
     said: list[str] = []

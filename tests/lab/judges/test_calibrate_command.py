@@ -46,6 +46,7 @@ def test_one_robot_is_measured_reported_drawn_and_filmed(tmp_path: Path, runs_di
     assert "swimmer-" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 def test_held_out_clips_are_told_as_rates_and_neither_listed_nor_filmed(runs_dir: Path, capsys: Capture) -> None:
     held = HeldOut.drawn(CalibrationRequest().hold_out_seed)
     options = ["--env", "HalfCheetah-v5", "--variations", "1", "--json"]

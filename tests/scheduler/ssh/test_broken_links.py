@@ -73,7 +73,7 @@ def until_unreachable(backend: SSHBackend, directory: Path) -> JobStatus:
         status = backend.status(directory)
         return status if status.state is JobState.UNREACHABLE else None
 
-    return until(out_of_reach, 30)
+    return until(out_of_reach)
 
 
 def ended(backend: SSHBackend, directory: Path) -> JobStatus:
@@ -81,7 +81,7 @@ def ended(backend: SSHBackend, directory: Path) -> JobStatus:
         status = backend.status(directory)
         return status if status.state.finished else None
 
-    return until(end, 60)
+    return until(end)
 
 
 def assert_ran_once_and_is_whole(directory: Path) -> None:

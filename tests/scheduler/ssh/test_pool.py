@@ -30,7 +30,7 @@ WAIT = "echo run >> count; until [ -e {go} ]; do sleep 0.05; done; echo done > r
 def cellar(lab: Lab, tmp_path: Path) -> Iterator[Proxy]:
     """The link to a second node."""
     link = Proxy(lab.sshd.port)
-    lab.add("cellar", port=link.port, directory=str(tmp_path / "cellar"), max_runs=1, timeout_s=2.0)
+    lab.add("cellar", port=link.port, directory=str(tmp_path / "cellar"), max_runs=1)
     yield link
     lab.store.remove("cellar")
     link.close()
@@ -81,14 +81,14 @@ def test_runs_go_to_every_machine_and_a_lost_node_keeps_only_its_own(
     runs = [IterationRecord(jobs / f"baseline_seed_{seed}") for seed in range(n_runs)]
     looks = threading.Semaphore(0)
     training = train(pool, runs, go, looks.release)
-    until(lambda: {"attic", "cellar", "local"} <= set(places([run for run in runs if run.path.exists()])), 60)
+    until(lambda: {"attic", "cellar", "local"} <= set(places([run for run in runs if run.path.exists()])))
     (lost,) = (run for run in runs if places([run]) == ["cellar"])
     cellar.refuse()
-    until(lambda: pool.status(lost.path).state is JobState.UNREACHABLE, 30)
+    until(lambda: pool.status(lost.path).state is JobState.UNREACHABLE)
     since = pool.status(lost.path).updated_at
     go.touch()
     others = [run for run in runs if run is not lost]
-    until(lambda: all((run.path / "result").exists() for run in others), 60)
+    until(lambda: all((run.path / "result").exists() for run in others))
     assert training.is_alive()  # it waits for a person
     assert pool.status(lost.path).state is JobState.UNREACHABLE
     assert pool.status(lost.path).updated_at == since
@@ -111,10 +111,10 @@ def test_a_node_that_comes_back_goes_on(lab: Lab, cellar: Proxy, jobs: Path, tmp
     backend.submit(shell(WAIT.format(go=tmp_path / "go")), jobs / "a")
     cellar.refuse()
     links(lab.store).close()
-    until(lambda: backend.status(jobs / "a").state is JobState.UNREACHABLE, 30)
+    until(lambda: backend.status(jobs / "a").state is JobState.UNREACHABLE)
     (tmp_path / "go").touch()
     cellar.mend()
-    until(lambda: backend.status(jobs / "a").state is JobState.COMPLETED, 40)
+    until(lambda: backend.status(jobs / "a").state is JobState.COMPLETED)
     assert (jobs / "a/count").read_text() == "run\n"
 
 
@@ -125,7 +125,7 @@ def test_a_cancellation_reaches_a_node_when_it_is_back(lab: Lab, cellar: Proxy, 
     cellar.refuse()
     assert backend.cancel(jobs / "a").state is JobState.UNREACHABLE
     cellar.mend()
-    until(lambda: SSHBackend(None, lab.store).status(jobs / "a").state is JobState.CANCELLED, 40)
+    until(lambda: SSHBackend(None, lab.store).status(jobs / "a").state is JobState.CANCELLED)
 
 
 @pytest.mark.slow

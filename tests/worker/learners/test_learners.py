@@ -194,10 +194,9 @@ def episode_returns(name, seed, steps):
     return finished
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seeds", [(2,), pytest.param((1, 2, 3), marks=pytest.mark.nightly)])
-def test_both_learners_learn_to_balance_a_pendulum_equally(seeds):
-    returns = {name: [episode_returns(name, seed, 25_000) for seed in seeds] for name in LEARNERS}
+@pytest.mark.nightly
+def test_both_learners_learn_to_balance_a_pendulum_equally():
+    returns = {name: [episode_returns(name, seed, 25_000) for seed in (1, 2, 3)] for name in LEARNERS}
     for runs in returns.values():
         assert np.mean([run[:20] for run in runs]) < 20
         assert np.mean([run[-10:] for run in runs]) > 500

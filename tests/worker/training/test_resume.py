@@ -159,8 +159,8 @@ def two_runs(tmp_path, cheetah, small):
 @pytest.mark.parametrize(
     ("case", "kills", "threads", "options"),
     [
-        ("memory, starts in the air, and inputs of its own", 1, 1, IN_THE_AIR),
         ("memory and a curriculum", 2, 1, CHANGING),
+        pytest.param("memory, starts in the air, and inputs of its own", 1, 1, IN_THE_AIR, marks=pytest.mark.nightly),
         pytest.param("memory and starts in the air", 3, 1, IN_THE_AIR, marks=pytest.mark.nightly),
         pytest.param("evaluations beside it end it early", 1, 2, ENDS_EARLY, marks=pytest.mark.nightly),
         pytest.param("evaluations beside it end it early", 2, 2, ENDS_EARLY, marks=pytest.mark.nightly),
