@@ -9,8 +9,6 @@ from p2p.contracts.observe import ON_ROBOT
 from p2p.contracts.training import TrainConfig
 
 _READ = re.compile(r"""info\[\s*["'](\w+)["']|info\.get\(\s*["'](\w+)["']""")
-_STAGED = re.compile(r"""["']pitch_turns["']\]?\)?\s*[<>]""")
-"""A comparison of the turns as they are read: one with a variable that was made of them is not found."""
 _AXES = {"pitch_turns": "pitch", "yaw_turns": "yaw"}
 """Turns -> how the angle of a root joint about the same axis is called in an observation."""
 
@@ -44,13 +42,6 @@ def config_warnings(source: str, config: TrainConfig, env: EnvSpec) -> Iterator[
         yield (
             "The policy is told commands, and the reward pays for following none of them: it reads neither "
             "velocity_error nor another feature of commands."
-        )
-    starts = config.start_states
-    if starts is not None and any(starts.pitch) and _STAGED.search(source):
-        yield (
-            f"start_states begins {starts.share:.0%} of the training episodes at a pitch of {starts.pitch[0]:g} to "
-            f"{starts.pitch[1]:g} rad, and pitch_turns counts from there: a reward in stages of pitch_turns asks there "
-            "for other turns than from rest. Leave the pitch out, or stage it on up and pitch_rate."
         )
 
 

@@ -51,6 +51,7 @@ class FeatureTracker:
         actions: NDArray[np.floating],
         starts: NDArray[np.bool_],
         commands: Floats | None = None,
+        begun_turns: Floats | None = None,
     ) -> Features:
         """Features after every step of the next block.
 
@@ -60,6 +61,7 @@ class FeatureTracker:
             actions: Actions as the environment got them, shape (T * n, n_actions).
             starts: True on the first step of an episode, shape (T, n).
             commands: In effect during each step, shape (T * n, number of commands); None leaves their features out.
+            begun_turns: What `pitch_turns` begins at in the episodes that start, shape (T, n) [turns]; None for 0.
 
         Returns:
             Name -> values, shape (T * n,), in the order of the environment's feature list.
@@ -70,7 +72,8 @@ class FeatureTracker:
         previous = np.concatenate([self._action, action[: -self._n]])
         change = np.where(first[:, None], 0.0, action - previous)
         rotation, turned = rotations_of(before.quaternion, after.quaternion)
-        rows, self._sums = _accumulated(self._sums, before.position, (rotation, turned), after, starts)
+        begun = np.zeros(starts.shape) if begun_turns is None else 2.0 * np.pi * begun_turns
+        rows, self._sums = _accumulated(self._sums, before.position, (rotation, turned), after, starts, begun)
         self._action = action[-self._n :]
         return meter.measure(before, after, turned, rows, action, change, commands)
 
@@ -116,12 +119,14 @@ def rotations_of(before: Floats, after: Floats) -> tuple[Floats, Floats]:
     return rotation, np.stack([roll, pitch, rotation[:, 2]], axis=1)
 
 
-def _nothing_yet(start: Floats, n_feet: int) -> Sums:
-    """Initial sums of n episodes that begin at the places `start`, shape (n, 3)."""
+def _nothing_yet(start: Floats, n_feet: int, pitch: Floats | float = 0.0) -> Sums:
+    """Initial sums of n episodes that begin at the places `start`, shape (n, 3), turned by `pitch`, shape (n,)."""
     n = len(start)
     zeros = np.zeros_like(start)
+    turned = zeros.copy()
+    turned[:, 1] = pitch
     feet = np.zeros((len(start), n_feet))
-    return Sums(np.zeros(n), start, zeros, zeros, feet + np.inf, feet, feet)
+    return Sums(np.zeros(n), start, zeros, turned, feet + np.inf, feet, feet)
 
 
 def _accumulated(
@@ -130,6 +135,7 @@ def _accumulated(
     increments: tuple[Floats, Floats],
     after: States,
     starts: NDArray[np.bool_],
+    begun: Floats,
 ) -> tuple[Sums, Sums]:
     """Sums after every row of a block, and those after its last step.
 
@@ -145,7 +151,7 @@ def _accumulated(
     parts = []
     for low, high in pairwise(cuts):
         index = np.flatnonzero(starts[low])
-        sums = sums.replaced(index, _nothing_yet(place[low, index], n_feet))
+        sums = sums.replaced(index, _nothing_yet(place[low, index], n_feet, begun[low, index]))
         # Steps since each foot was raised, was down, and was put down after it had been raised, shape (T, n, n_feet).
         since_raised = _since(sums.since_raised, raised[low:high])
         since_down = _since(sums.since_down, down[low:high])

@@ -44,11 +44,14 @@ class EpisodeProgress:
         self._within = np.zeros(n, dtype=np.bool_)
         """Whether the counted event goes on."""
 
-    def begin(self, ids: Sequence[int]) -> None:
-        """Begin new episodes in the environments `ids`: all is 0."""
+    def begin(self, ids: Sequence[int], features: Features | None = None) -> None:
+        """Begin new episodes in the environments `ids`: all is 0 but these features, each of shape (len(ids),)."""
         index = np.asarray(ids, dtype=np.intp)
         for array in self.state().values():
             array[index] = 0
+        for name, values in (features or {}).items():
+            if name in self._reads:
+                self._now[index, self._reads.index(name)] = values
 
     def advance(self, features: Features) -> None:
         """Take the features after one control step, each of shape (n,)."""

@@ -7,7 +7,7 @@ from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.agents.builtin.refusals import examples
 from p2p.analysis.predicates import measure
 from p2p.contracts.intent import Intent
-from p2p.contracts.training import TrainConfig
+from p2p.contracts.training import StartStates, TrainConfig
 from p2p.envs.catalog import known, load
 from p2p.rewards.definitions import commanded
 from p2p.rewards.part_features import part_feature_units, problem_of
@@ -474,10 +474,15 @@ def test_a_policy_is_told_what_order_and_counts_need(sentence: str, env_id: str,
     assert ("A robot cannot compute" in draft.reasoning) is bool({"counted", "displacement_x"} & set(told))
 
 
-@pytest.mark.parametrize(
-    ("env_id", "changed"), [("Hopper-v5", "end_when"), ("Walker2d-v5", "end_when"), ("HalfCheetah-v5", "start_states")]
-)
-def test_flips_are_practised_by_what_the_robot_can_survive(env_id: str, changed: str) -> None:
+@pytest.mark.parametrize(("env_id", "ends"), [("Hopper-v5", True), ("Walker2d-v5", True), ("HalfCheetah-v5", False)])
+@pytest.mark.parametrize(("sentence", "way"), [("do a backflip", 1.0), ("do a front flip", -1.0)])
+def test_flips_are_practised_from_the_middle_and_no_further_than_the_robot_survives(
+    env_id: str, ends: bool, sentence: str, way: float
+) -> None:
     spec = load(env_id)
-    changes = AUTHOR.write(AUTHOR.elicit("do a backflip", spec), spec).config_changes
-    assert {"end_when", "start_states"} & changes.keys() == {changed}
+    changes = AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).config_changes
+    starts = StartStates.model_validate(changes["start_states"])
+    assert sorted(abs(angle) for angle in starts.pitch) == [0.0, 6.28]
+    assert way * sum(starts.pitch) > 0.0
+    assert max(way * rate for rate in starts.pitch_rate) == 8.0
+    assert ("end_when" in changes) is ends

@@ -5,7 +5,7 @@ import pytest
 from p2p.analysis.config_audit import config_warnings, features_read, not_shown
 from p2p.contracts.commands import Commands
 from p2p.contracts.observe import Observe
-from p2p.contracts.training import StartStates, TrainConfig
+from p2p.contracts.training import TrainConfig
 from p2p.envs.catalog import load
 
 READS = 'x = info["yaw_turns"] + info.get("time", 0.0) + info["height"]'
@@ -32,15 +32,6 @@ def test_a_policy_that_cannot_know_what_its_reward_reads_is_told_of_until_it_is_
     assert '{"observe": {"features": ["time", "yaw_turns"]}}' in said
     told = TrainConfig(env_id="Ant-v5", observe=Observe(features=("time", "yaw_turns")))
     assert not list(config_warnings(READS, told, ant))
-
-
-def test_starts_in_the_air_and_a_reward_in_stages_of_turns_do_not_go_together():
-    cheetah = load("HalfCheetah-v5")
-    config = TrainConfig(start_states=StartStates(share=0.4, pitch=(-5.5, 0.0)))
-    (said,) = config_warnings('if info["pitch_turns"] < 0.9: pass', config, cheetah)
-    assert "begins 40% of the training episodes at a pitch of -5.5 to 0 rad" in said
-    assert not list(config_warnings('r = info["pitch_rate"]', config, cheetah))
-    assert not list(config_warnings('if info["pitch_turns"] < 0.9: pass', TrainConfig(), cheetah))
 
 
 def test_commands_that_a_reward_does_not_read_are_told_of():

@@ -226,6 +226,7 @@ def test_states_of_a_report_rollout_are_those_that_were_recorded_and_others_begi
         row = int(np.argmin(np.abs(arrays["timestamp"] - time)))
         assert np.array_equal(state.qpos, arrays["qpos"][row])
         assert np.array_equal(state.qvel, arrays["qvel"][row])
+    assert all(state.pitch_turns == 0.0 for state in found.states), "a robot without pitch"
     assert len(recorded_states(ws, session_id, start_s=1.0, end_s=1.05, count=64).states) == 2
     with pytest.raises(InvalidInput, match=r"Expected a part of the rollout, which lasts 2 s"):
         recorded_states(ws, session_id, start_s=9.0)

@@ -135,7 +135,7 @@ def recorded_states(
         if iteration is None:
             raise InvalidInput(f"{session_id} has no judged iteration yet: there is no report rollout to read.")
     rollout = _find(ws, session_id, iteration, label, None, None)
-    arrays = read_arrays(rollout.trace, ("timestamp", "qpos", "qvel"))
+    arrays = read_arrays(rollout.trace, ("timestamp", "qpos", "qvel", "features", "_feature_names"))
     if arrays is None:
         raise InvalidInput(f"No {rollout.words} is recorded.")
     times = arrays["timestamp"].values
@@ -148,8 +148,12 @@ def recorded_states(
         )
     chosen = dict.fromkeys(rows[place * (len(rows) - 1) // max(1, count - 1)] for place in range(count))
     positions, velocities = (list(zip(*arrays[name].columns(), strict=True)) for name in ("qpos", "qvel"))
+    features = dict(zip(arrays["_feature_names"].values, arrays["features"].columns(), strict=True))
+    turns = features.get("pitch_turns", (0.0,) * len(times))
     try:
-        states = tuple(StartState(qpos=positions[row], qvel=velocities[row]) for row in chosen)
+        states = tuple(
+            StartState(qpos=positions[row], qvel=velocities[row], pitch_turns=round(turns[row], 6)) for row in chosen
+        )
         return StartStates(states=states)
     except ValidationError as error:
         raise InvalidInput(f"The states cannot be taken: {error.errors()[0]['msg']}.") from error

@@ -39,6 +39,8 @@ class Step:
     """Copies of the simulator's named arrays, shape (n, ...); empty unless the configuration asks for them."""
     commands: Floats | None = None
     """What the robots were told during the step, shape (n, number of commands); None without commands."""
+    begun_turns: Floats | None = None
+    """How far the robots had turned over when their episodes began, shape (n,) [turns]; None for not at all."""
 
     @property
     def ended(self) -> NDArray[np.intp]:
@@ -66,11 +68,14 @@ class Block:
     """Copies of the simulator's named arrays, shape (T * n, ...); empty unless the configuration asks for them."""
     commands: Floats | None = None
     """What the robots were told during each step, shape (T * n, number of commands); None without commands."""
+    begun_turns: Floats | None = None
+    """How far the robots had turned over when their episodes began, shape (T, n) [turns]; None for not at all."""
 
     @classmethod
     def of(cls, steps: Sequence[Step]) -> "Block":
         """Join consecutive steps, at least one."""
         told = [step.commands for step in steps if step.commands is not None]
+        begun = [step.begun_turns for step in steps if step.begun_turns is not None]
         return cls(
             before=Frame.joined([step.before for step in steps]),
             after=Frame.joined([step.after for step in steps]),
@@ -80,6 +85,7 @@ class Block:
             truncated=np.array([step.truncated for step in steps]),
             side={name: np.concatenate([step.side[name] for step in steps]) for name in steps[0].side},
             commands=np.concatenate(told) if told else None,
+            begun_turns=np.array(begun) if begun else None,
         )
 
     @property
@@ -147,6 +153,9 @@ class VecEnv:
         """Says in which environments a step ends the episode, besides the environment's own rule, shape (n,)."""
         self._side_info = config.side_info
         self._elapsed = np.zeros(n, dtype=np.int64)
+        self.begun_turns: Floats | None = None
+        """How far the robots had turned over when their episodes began, live, shape (n,) [turns]; None for not at
+        all."""
         self._now: Frame | None = None
         self._steps: list[Step] = []
 
@@ -195,6 +204,7 @@ class VecEnv:
             truncated=self._elapsed >= self.limits,
             side=self.simulation.side_info_all() if self._side_info else {},
             commands=self.commands.now if self.commands is not None else None,
+            begun_turns=self.begun_turns.copy() if self.begun_turns is not None else None,
         )
         if self.ended_by is not None:
             step = replace(step, terminated=step.terminated | self.ended_by(step))

@@ -48,6 +48,8 @@ class TorsoReader:
             self._quaternion[starts] = quaternion
             self._rotation[starts] = 0.0
             self._turned[starts] = 0.0
+            if step.begun_turns is not None:
+                self._turned[starts, 1] = 2.0 * np.pi * step.begun_turns[starts]
         position, quaternion = self._torsos(step.after.qpos)
         rotation, turned = rotations_of(self._quaternion, quaternion)
         self._steps += 1.0

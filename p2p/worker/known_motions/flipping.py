@@ -37,6 +37,7 @@ def recipes(robot: Robot) -> list[Recipe]:
                 Recipe(f"flip {words}, and fall at once", _flip_without_landing(way)),
                 Recipe(f"flip {words} one and a half times, onto the back", _flipping(1.5 * way)),
                 Recipe(f"flip {words} half way, and undo it", _undone(way)),
+                Recipe(f"flip {words} too far, and rock back onto the feet", _too_far(way)),
                 Recipe(f"turn over {words}, half in the air and half on the floor", _half_in_the_air(way)),
                 Recipe(f"turn over {words} on the floor", _tumbling(way, 1.0)),
                 Recipe(f"turn over {words} on the floor in 0.4 s", _tumbling(way, 1.0, seconds=0.4)),
@@ -104,6 +105,31 @@ def _undone(way: float) -> Callable[[Robot, Random], Scene]:
             return flip(half, -0.6 * way, start + 1.2, FLIP_S, FLIP_HEIGHT)
 
         return Scene(build, {"turns": 0.6 * way, "start": start}, _missed(robot, NEAR_MISS))
+
+    return make
+
+
+def _too_far(way: float) -> Callable[[Robot, Random], Scene]:
+    """A flip that comes down past its feet, and is pushed up onto them from there."""
+
+    def make(robot: Robot, rng: Random) -> Scene:
+        start = rng.uniform(1.1, 1.5)
+        more = rng.uniform(0.25, 0.35)
+
+        def build(motion: Motion) -> Motion:
+            over = flip(motion, (1.0 + more) * way, start, FLIP_S, FLIP_HEIGHT)
+            return tumble(over, -more * way, start + FLIP_S, rng.uniform(0.2, 0.4))
+
+        missed = {
+            asked.sentence: UNCLEAR if asked.way == way and not asked.lands else NEAR_MISS
+            for asked in robot.asked
+            if asked.skill == "flip"
+        }
+        return Scene(
+            build,
+            {"turns": way, "start": start, "more": more},
+            missed | every(robot, ("jump",), UNCLEAR),
+        )
 
     return make
 

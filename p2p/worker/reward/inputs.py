@@ -117,7 +117,7 @@ class FeatureReader:
         index = np.flatnonzero(block.starts.ravel())
         before = States.joined([first, after[:-n]]).replaced(index, self._read(block.before, index))
         self._last = after[-n:]
-        return self._tracker.measure(before, after, block.actions, block.starts, block.commands)
+        return self._tracker.measure(before, after, block.actions, block.starts, block.commands, block.begun_turns)
 
     def state(self) -> State:
         """State between two blocks."""

@@ -154,6 +154,7 @@ class _Progress:
     def __init__(self, observe: Observe, env: VecEnv) -> None:
         observe.require(env.spec)
         self.observe = observe
+        self._env = env
         self._episodes = EpisodeProgress(observe, env.n)
         self._reader: TorsoReader | FeatureReader = (
             TorsoReader(env.simulation.model, env.spec, env.n)
@@ -166,7 +167,8 @@ class _Progress:
         return self._episodes.values
 
     def begin(self, ids: Sequence[int]) -> None:
-        self._episodes.begin(ids)
+        begun = self._env.begun_turns
+        self._episodes.begin(ids, {} if begun is None else {"pitch_turns": begun[list(ids)]})
 
     def advance(self, step: Step) -> None:
         reader = self._reader

@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 
 ORDINARY = -1
 """Origin of an episode that began as the environment has it."""
+Start = tuple[int, float]
+"""Origin of an episode, and how far the robot had turned over then [turns]."""
 
 
 class StartPlacer:
@@ -48,6 +50,8 @@ class StartPlacer:
         """Number of the state that a reverse curriculum has come back to, from 0."""
         self.origins = np.full(env.n, ORDINARY, dtype=np.intp)
         """Where the present episodes began: `ORDINARY`, or the number of a state; 0 in ranges; shape (n,)."""
+        self.pitch_turns = np.zeros(env.n)
+        """How far they had turned over when they began, backward positive, shape (n,) [turns]."""
 
     def apply(self, ids: Sequence[int], frame: Frame) -> Frame:
         """The frame of a reset of the environments `ids`, with some of them moved."""
@@ -55,19 +59,20 @@ class StartPlacer:
         qvel = frame.qvel.copy()
         moved = np.flatnonzero(self._rng.random(len(ids)) < self.share).tolist()
         self.origins[list(ids)] = ORDINARY
-        numbers = self._place(self._rng, moved, qpos, qvel)
-        for row, number in zip(moved, numbers, strict=True):
+        self.pitch_turns[list(ids)] = 0.0
+        for row, (number, turned) in zip(moved, self._place(self._rng, moved, qpos, qvel), strict=True):
             self.origins[ids[row]] = number
+            self.pitch_turns[ids[row]] = turned
             frame = frame.replaced(np.array([row]), self._env.simulation.place(ids[row], qpos[row], qvel[row]))
         return frame
 
-    def _to_a_state(self, rng: np.random.Generator, moved: list[int], qpos: Floats, qvel: Floats) -> list[int]:
+    def _to_a_state(self, rng: np.random.Generator, moved: list[int], qpos: Floats, qvel: Floats) -> list[Start]:
         numbers = [self._number(rng) for _ in moved]
-        for row, number in zip(moved, numbers, strict=True):
-            state = self._starts.states[number]
+        states = [self._starts.states[number] for number in numbers]
+        for row, state in zip(moved, states, strict=True):
             qpos[row] = state.qpos
             qvel[row] = state.qvel
-        return numbers
+        return [(number, state.pitch_turns) for number, state in zip(numbers, states, strict=True)]
 
     def _number(self, rng: np.random.Generator) -> int:
         """Number of the state that an episode begins in."""
@@ -79,7 +84,7 @@ class StartPlacer:
     def state(self) -> State:
         """State of the random draws, and where the present episodes began."""
         place = {"share": np.array(self.share), "present": np.array(self.present), "origins": self.origins}
-        return {"generator": generator_state(self._rng), **place}
+        return {"generator": generator_state(self._rng), "pitch_turns": self.pitch_turns, **place}
 
     def restore(self, state: State) -> None:
         """Continue from a saved state."""
@@ -87,6 +92,7 @@ class StartPlacer:
         self.share = float(state["share"])
         self.present = int(state["present"])
         fill(self.origins, state["origins"])
+        fill(self.pitch_turns, state["pitch_turns"])
 
 
 class _Ranges:
@@ -98,12 +104,14 @@ class _Ranges:
         self._kinematics = Kinematics(env.simulation.model, env.spec)
         self._rest_clearance = env.spec.rest_clearance
 
-    def draw(self, rng: np.random.Generator, moved: list[int], qpos: Floats, qvel: Floats) -> list[int]:
-        """Move these rows of states in place; their origin is 0."""
+    def draw(self, rng: np.random.Generator, moved: list[int], qpos: Floats, qvel: Floats) -> list[Start]:
+        """Move these rows of states in place."""
+        found = []
         for row in moved:
             pitch, raised, rate = (float(rng.uniform(*limits)) for limits in self._ranges)
+            found.append((0, pitch / (2.0 * np.pi)))
             self._root.place(qpos[row], qvel[row], pitch, raised, rate)
         lows = self._kinematics.read(qpos, qvel).low - self._rest_clearance
         for row in moved:
             self._root.lift(qpos[row], max(0.0, -float(lows[row])))
-        return [0] * len(moved)
+        return found

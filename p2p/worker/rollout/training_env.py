@@ -56,6 +56,8 @@ class TrainingEnv:
         self._rule = rule
         if rule is not None:
             env.ended_by = rule.ended_by
+        if placer is not None:
+            env.begun_turns = placer.pitch_turns
         self.n = env.n
         self.simulation = env.simulation
         self._growth = _Growth(changing.episodes, env) if changing and changing.episodes else None

@@ -21,8 +21,9 @@ from p2p.worker.rollout.episodes import run_episodes
 from p2p.worker.rollout.policy_inputs import PolicyInputs
 
 N = 4
+IN_THE_AIR = StartStates(raised=(0.1, 0.3), pitch=(0.0, 2.0 * np.pi))
 TURNS = Observe(
-    features=("time", "yaw_turns"),
+    features=("time", "yaw_turns", "pitch_turns"),
     milestones=(Milestone(feature="yaw_turns", amount=0.01, either=True),),
     clock_s=0.4,
 )
@@ -36,6 +37,7 @@ JUMPS = Observe(
 def test_what_is_read_of_the_torso_alone_is_the_same_to_the_bit(env_id):
     spec = catalog.load(env_id)
     env = VecEnv(TrainConfig(env_id=env_id), spec, N)
+    env.begun_turns = np.linspace(-0.5, 1.0, N)
     env.reset(range(N), range(N))
     torso = TorsoReader(env.simulation.model, spec, N)
     everything = FeatureReader(env.simulation)
@@ -53,7 +55,7 @@ def test_what_is_read_of_the_torso_alone_is_the_same_to_the_bit(env_id):
 @pytest.mark.parametrize("observe", [TURNS, JUMPS])
 def test_a_training_that_goes_on_from_a_saved_state_sees_the_same(observe):
     spec = catalog.load("Ant-v5")
-    config = TrainConfig(env_id="Ant-v5", episode_s=0.5, observe=observe, start_states=StartStates(raised=(0.1, 0.3)))
+    config = TrainConfig(env_id="Ant-v5", episode_s=0.5, observe=observe, start_states=IN_THE_AIR)
 
     env, _, seen = stepped_on(config, spec, N)
     assert env.observations.shape == (N, spec.obs_dim + len(observe.names))

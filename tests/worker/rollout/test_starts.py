@@ -5,10 +5,14 @@ import pytest
 from pydantic import ValidationError
 
 from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.observe import Observe
 from p2p.contracts.training import StartState, StartStates, TrainConfig
 from p2p.envs import catalog
 from p2p.worker.engine.vec_env import VecEnv
-from p2p.worker.rollout.starts import StartPlacer
+from p2p.worker.reward.inputs import FeatureReader
+from p2p.worker.rollout.policy_inputs import PolicyInputs
+from p2p.worker.rollout.starts import ORDINARY, StartPlacer
+from p2p.worker.rollout.training_env import TrainingEnv
 
 SWIMMER = catalog.load("Swimmer-v5")
 N = 64
@@ -33,6 +37,34 @@ def test_a_share_of_the_resets_begins_in_each_of_the_states_and_the_rest_as_ever
             assert np.array_equal(frame.qpos[row], plain.qpos[row])
         else:  # the simulator is there too, not only the record of it
             assert np.allclose(frame.observations[row], [*KNOWN[which].qpos[2:], *KNOWN[which].qvel])
+
+
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5"])
+def test_turns_are_counted_on_from_where_an_episode_begins(env_id):
+    observe = Observe(features=("pitch_turns",))
+    config = TrainConfig(env_id=env_id, observe=observe, start_states=StartStates(pitch=(0.0, 2.0 * np.pi)))
+    spec = catalog.load(env_id)
+    env = VecEnv(config, spec, N)
+    placer = StartPlacer(env, config.start_states, seed=3)
+    training = TrainingEnv(env, PolicyInputs(config, env), 1, placer)
+    begun = placer.pitch_turns.copy()
+    moved = placer.origins != ORDINARY
+    assert 0.0 == begun[~moved].max() < begun[moved].min()
+    assert begun.max() > 0.9
+    assert np.array_equal(training.observations[:, -1], begun)
+    training.step(np.zeros((N, spec.action_dim), np.float32))
+    counted = FeatureReader(env.simulation).read(training.take_block())["pitch_turns"]
+    assert counted == pytest.approx(begun, abs=0.05)
+    assert np.array_equal(training.reached[:, -1], counted)
+
+
+def test_states_tell_what_was_turned_before_them():
+    turned = [state.model_copy(update={"pitch_turns": 0.2 * n}) for n, state in enumerate(KNOWN)]
+    env = VecEnv(TrainConfig(env_id="Swimmer-v5"), SWIMMER, N)
+    placer = StartPlacer(env, StartStates(share=0.5, states=tuple(turned)), 3)
+    placer.apply(range(N), env.simulation.reset(range(N), range(N)))
+    assert np.array_equal(placer.pitch_turns, np.where(placer.origins == ORDINARY, 0.0, 0.2 * placer.origins))
+    assert set(placer.origins) == {ORDINARY, 0, 1, 2, 3}
 
 
 def test_a_robot_without_a_pitch_can_begin_in_states():
