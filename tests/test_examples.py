@@ -12,17 +12,11 @@ EXAMPLES = sorted(FOLDER.glob("[0-9][0-9]_*.py"))
 NOTEBOOK = FOLDER / "notebook.ipynb"
 ELSEWHERE = {"04_claude_agent", "08_train_on_another_machine", "10_train_on_a_cluster"}
 """Run beside what they need: a scripted Claude in tests/mcp/agent, a real sshd and clusters in tests/scheduler."""
-AT_EACH_CHANGE = {"01_sentence_to_policy"}
-"""The first that anybody runs; the others at night."""
-BY_THEMSELVES = [
-    pytest.param(example, id=example.stem, marks=[pytest.mark.nightly] * (example.stem not in AT_EACH_CHANGE))
-    for example in EXAMPLES
-    if example.stem not in ELSEWHERE
-]
+BY_THEMSELVES = [example for example in EXAMPLES if example.stem not in ELSEWHERE]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("example", BY_THEMSELVES)
+@pytest.mark.nightly
+@pytest.mark.parametrize("example", BY_THEMSELVES, ids=lambda example: example.stem)
 def test_an_example_runs_to_its_assertion(example: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(example), str(tmp_path / "runs")], capture_output=True, text=True, check=False

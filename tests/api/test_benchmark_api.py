@@ -42,7 +42,7 @@ def test_what_cannot_be_run_is_refused(tmp_path: Path) -> None:
         p2p.load_benchmark("poles", runs_dir=tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_runs_are_compared_shown_and_verified_from_python(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -99,6 +99,7 @@ def test_a_cap_ends_it_before_the_call_that_would_pass_it(serve: Serve, tmp_path
     goes_on(ws, session_id, serve, GOOD)
 
 
+@pytest.mark.nightly
 def test_five_mended_rewards_that_are_refused_end_it_as_invalid_code(serve: Serve, tmp_path: Path) -> None:
     stub = serve(by_prompt=script(*map(refused, FORBIDDEN)))
     ws, session_id = begun(tmp_path)

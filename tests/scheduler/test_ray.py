@@ -235,7 +235,7 @@ def test_a_failure_of_the_cluster_is_told_from_one_of_the_job(error: str, node: 
         assert RayBackend(cluster(address=address)).report("p2p") == (Phase.OVER, "why", ending)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_job_without_room_waits_with_rays_reason_and_once_cancelled_it_never_begins(ray: RayLab, jobs: Path) -> None:
     backend = RayBackend(ray.cluster.model_copy(update={"cores": 8}))
     backend.submit(shell("echo $$ > pid; exec sleep 60"), jobs / "a")

@@ -105,7 +105,7 @@ def test_the_same_key_is_the_same_job_whoever_is_first_and_whenever(ws, session_
     assert len(list_jobs(ws)) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_jobs_wait_for_their_turn_in_the_order_they_came(ws, session_id):
     others = [another(ws, session_id) for _ in range(2)]
     lengths = {session_id: 25_000} | dict.fromkeys(others, 1024)
@@ -151,7 +151,7 @@ def test_a_job_outlives_its_caller_and_one_that_is_killed_goes_on_where_it_stopp
     assert runs[0].summary_path.stat().st_ino == finished
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_reward_that_fails_in_training_is_told_in_words(ws, session_id):
     source = (
         "def reward_fn(obs, action, next_obs, info):\n"
@@ -177,7 +177,7 @@ def test_a_reward_that_fails_in_training_is_told_in_words(ws, session_id):
     assert get_job(ws, view.job_id) == view
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_loop_that_ends_without_passing_is_done_all_the_same(ws):
     request = NewSession(
         prompt=BALANCE,

@@ -219,7 +219,7 @@ def test_what_has_no_iteration_says_that_nothing_is_at_work(empty: Workspace) ->
         view_rollout(empty, session_id, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_while_it_trains_the_job_is_named_and_the_latest_rollout_can_be_seen(empty: Workspace) -> None:
     longer = {"total_timesteps": 400_000, "num_evals": 100, "n_eval_episodes": 3}
     session = create_session(empty, RUN.model_copy(update={"prompt": "run", "config": longer}))

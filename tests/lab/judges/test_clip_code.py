@@ -49,6 +49,7 @@ def kept(folder: Path, **sources: str) -> Path:
     return folder
 
 
+@pytest.mark.nightly
 def test_a_folder_of_functions_is_measured_beside_the_predicates_on_their_sentences_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

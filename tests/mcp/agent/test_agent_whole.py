@@ -97,7 +97,7 @@ def readable(said_to_the_person: str) -> None:
     assert told[7].startswith("← iteration 1 failed, ")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("pictures")
 def test_two_iterations_with_everything_that_can_go_wrong_on_the_way(tmp_path: Path) -> None:
     script = [

@@ -196,7 +196,8 @@ def test_a_job_that_is_killed_with_its_supervisor_goes_on_when_it_is_submitted_a
     assert_the_same(whole, killed)
 
 
-@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("threads", [1, 2])
 def test_a_job_whose_supervisor_is_told_to_end_loses_no_rollout(two_runs, class_reward, threads):
     whole, ended = two_runs(class_reward, total_timesteps=100 * 256)
     train(whole)
