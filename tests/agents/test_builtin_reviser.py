@@ -4,6 +4,7 @@ import pytest
 
 from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.agents.builtin.edits import NewTerm, add_term, read_table, set_number, terms_reading
+from p2p.agents.builtin.missing_terms import features_read
 from p2p.contracts.advice import Advice, Lever
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
@@ -17,6 +18,7 @@ from p2p.judges.synthesis import veto
 ANT, AUTHOR = load("Ant-v5"), BuiltinAuthor()
 WALK = AUTHOR.elicit("walk to the left", ANT)
 DRAFT = AUTHOR.write(WALK, ANT)
+DRAFT_WEIGHTS = read_table(DRAFT.source, "weights")
 RISING = {"return_slope": 0.2, "plateau": 0.0}
 FLAT = {"return_slope": 0.0, "plateau": 1.0}
 
@@ -117,12 +119,17 @@ def test_a_fine_that_stands_in_the_way_is_halved() -> None:
     assert (change.name, change.old, change.new) == ("effort", 0.1, 0.05)
 
 
-def test_an_exploit_that_no_term_forbids_gets_one() -> None:
+def test_what_is_paid_for_behind_a_definition_is_raised_too() -> None:
     revision = revise(attempt(scores={"stays_upright": 0.2}))
-    assert revision.changes[0].name == "stays_upright"
+    assert (revision.changes[0].name, revision.changes[0].old) == ("alive", DRAFT_WEIGHTS["alive"])
+
+
+def test_an_exploit_that_no_term_forbids_gets_one() -> None:
+    revision = revise(attempt(scores={"bends_its_joints": 0.2}))
+    assert revision.changes[0].name == "bends_its_joints"
     assert revision.changes[0].old is None
-    assert "stays_upright" in read_table(revision.source, "weights")
-    assert 'tolerance(info["up"]' in revision.source
+    assert "bends_its_joints" in read_table(revision.source, "weights")
+    assert 'tolerance(info["leg_swing:' in revision.source
     compile(revision.source, "reward_fn.py", "exec")
 
 
@@ -274,6 +281,24 @@ def test_a_term_is_added_to_a_file_a_person_edited() -> None:
 def test_the_terms_that_read_a_feature_are_found() -> None:
     assert terms_reading(PERSONAL, ("control_effort",)) == ("rest",)
     assert terms_reading(DRAFT.source, ("velocity_x",)) == ("sideways",)
+    assert terms_reading(DRAFT.source, ("up",)) == ("alive", "left", "sideways")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "env_id", "key", "serving"),
+    [
+        ("do a backflip and land on your feet", "Hopper-v5", "ends_on_its_feet", "landed"),
+        ("do a backflip and land on your feet", "Hopper-v5", "turns_over", "flip"),
+        ("spin left twice", "Ant-v5", "spins_left", "spin"),
+        ("spin left twice", "Ant-v5", "up_at_the_end", "alive"),
+    ],
+)
+def test_the_term_that_is_about_a_criterion_comes_first(sentence: str, env_id: str, key: str, serving: str) -> None:
+    env = load(env_id)
+    intent = AUTHOR.elicit(sentence, env)
+    (predicate,) = [criterion.predicate for criterion in intent.criteria if criterion.key == key]
+    assert predicate is not None
+    assert terms_reading(AUTHOR.write(intent, env).source, features_read(predicate))[0] == serving
     assert ast.parse(DRAFT.source)
 
 

@@ -1,7 +1,7 @@
 """Safe edits of a reward's source: numbers in its tables, and new entries at their ends."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 IMPORT = "from p2p.rewards.tolerance import tolerance\n"
@@ -37,10 +37,26 @@ def set_number(source: str, table: str, name: str, value: float) -> str | None:
 
 
 def terms_reading(source: str, features: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of the terms whose expression reads one of these features, in source order."""
+    """Names of the terms that read one of these features, by way of definitions too.
+
+    Those that read most of them come first, and of two that read as many, that which reads less besides: what is paid
+    for being upright has more to do with a fall than what is paid for speed as long as it is upright.
+    """
     node = _compute_terms(source)
-    wanted = {f"'{name}'" for name in features}
-    return tuple(key for key, value in _entries(node) if wanted & _subscripts(value)) if node else ()
+    if node is None:
+        return ()
+    wanted = {repr(name) for name in features}
+    defined = {
+        name: statement.value
+        for statement in _body(source, "compute")
+        if isinstance(statement, ast.Assign) and (name := _assigned(statement)) is not None
+    }
+    found = []
+    for name, value in _entries(node):
+        read = _subscripts(value, defined)
+        if read & wanted:
+            found.append((-len(read & wanted), len(read), name))
+    return tuple(name for *_, name in sorted(found, key=lambda one: one[:2]))
 
 
 def add_term(source: str, term: NewTerm) -> str | None:
@@ -127,8 +143,13 @@ def _number(node: ast.expr) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _subscripts(node: ast.expr) -> set[str]:
-    return {ast.unparse(part.slice) for part in ast.walk(node) if isinstance(part, ast.Subscript)}
+def _subscripts(node: ast.expr, defined: Mapping[str, ast.expr]) -> set[str]:
+    """What an expression looks up by name, in its definitions too."""
+    parts = list(ast.walk(node))
+    found = {ast.unparse(part.slice) for part in parts if isinstance(part, ast.Subscript)}
+    names = {part.id for part in parts if isinstance(part, ast.Name)} & defined.keys()
+    rest = {name: value for name, value in defined.items() if name not in names}
+    return found.union(*(_subscripts(defined[name], rest) for name in names))
 
 
 def _span(source: str, node: ast.expr) -> tuple[int, int]:
