@@ -47,6 +47,9 @@ AT_THE_END = 0.25
 STEEP = 4
 """Power of a landed robot's height, as a share of its stance, by which it is paid. By the height itself a hopper landed
 in a squat, 1 cm too low, and stayed there; paid for the last fifth of its stance alone, it did not find the way up."""
+FEET = 0.4
+"""Share of that pay that is for feet that are down. Paid for height alone, a hopper kept its leg folded as it came
+round, fell on its knee and got up from there: to stretch the leg in time was worth nothing at that time."""
 TAKEN_OFF = 0.25
 """Share of a turn after which its trunk may not touch the floor before it has landed: at take-off the rump may."""
 CLEAR = 0.05
@@ -102,7 +105,7 @@ class Flip(Template):
         ]  # fmt: skip
         if exact:
             words = "having turned over as often as asked, and being on its feet"
-            landed = 'over * tall * tolerance(info["up"], 0.85, 1.0, {margin})'
+            landed = 'over * stance * tolerance(info["up"], 0.85, 1.0, {margin})'
             found.append(Term("landed", 2.0, landed, r"[\phi \geq n]\,\mathrm{tol}(u_z; 0.85, 1)", words, margin=1.0))
         if place:
             drift = 'np.clip(info["displacement"], 0.0, 3.0)'
@@ -137,14 +140,19 @@ class Flip(Template):
 def _practice(body: RobotFacts, forward: bool) -> dict[str, Any]:
     """How training episodes begin and end.
 
-    Half of them begin somewhere in the turn, in the air: without, a cheetah learns no more than its first half. A
-    hopper learnt to roll on its trunk, until its episodes ended at its touch of the floor.
+    Half of them begin in the air, turning: without, a cheetah learns no more than the first half of a turn. A hopper
+    learnt to roll on its trunk, until its episodes ended at its touch of the floor. It turns over by itself, and needs
+    to see how a turn ends; a cheetah that began all over the turn stood, and left it at that.
     """
-    pitch, rate = ([-6.28, 0.0], [-8.0, 2.0]) if forward else ([0.0, 6.28], [-2.0, 8.0])
-    practice: dict[str, Any] = {
-        "start_states": {"share": 0.5, "pitch": pitch, "raised": [0.0, 0.6], "pitch_rate": rate}
+    way = -1.0 if forward else 1.0
+    first, last = (0.0, 6.28) if body.terminates else (-3.14, 3.14)
+    starts = {
+        "share": 0.5,
+        "pitch": sorted((way * first, way * last)),
+        "raised": [0.0, 0.6],
+        "pitch_rate": sorted((way * -2.0, way * 8.0)),
     }
-    return practice | ({"end_when": ["torso_contact >= 0.5"]} if body.terminates else {})
+    return {"start_states": starts, **({"end_when": ["torso_contact >= 0.5"]} if body.terminates else {})}
 
 
 def _done(body: RobotFacts, stage: Stage, signed: float) -> dict[str, str]:
@@ -157,6 +165,7 @@ def _done(body: RobotFacts, stage: Stage, signed: float) -> dict[str, str]:
         "done": number(abs(signed) - 1.0 + WHOLE),
         "over": f"np.clip(turned / done, 0.0, 1.0) ** 4 * (turned < done + {BEYOND})",
         "tall": f'np.clip(info["height"] / {low}, 0.0, 1.0) ** {STEEP} * (1.0 - 0.5 * info["torso_contact"])',
+        "stance": f'{FEET:g} * info["feet_down"] + {1.0 - FEET:g} * tall',
     }
 
 
