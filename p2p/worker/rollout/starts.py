@@ -50,7 +50,7 @@ class StartPlacer:
         """Number of the state that a reverse curriculum has come back to, from 0."""
         self.origins = np.full(env.n, ORDINARY, dtype=np.intp)
         """Where the present episodes began: `ORDINARY`, or the number of a state; 0 in ranges; shape (n,)."""
-        self.pitch_turns = np.zeros(env.n)
+        self.begun_turns = np.zeros(env.n)
         """How far they had turned over when they began, backward positive, shape (n,) [turns]."""
 
     def apply(self, ids: Sequence[int], frame: Frame) -> Frame:
@@ -59,10 +59,10 @@ class StartPlacer:
         qvel = frame.qvel.copy()
         moved = np.flatnonzero(self._rng.random(len(ids)) < self.share).tolist()
         self.origins[list(ids)] = ORDINARY
-        self.pitch_turns[list(ids)] = 0.0
+        self.begun_turns[list(ids)] = 0.0
         for row, (number, turned) in zip(moved, self._place(self._rng, moved, qpos, qvel), strict=True):
             self.origins[ids[row]] = number
-            self.pitch_turns[ids[row]] = turned
+            self.begun_turns[ids[row]] = turned
             frame = frame.replaced(np.array([row]), self._env.simulation.place(ids[row], qpos[row], qvel[row]))
         return frame
 
@@ -84,7 +84,7 @@ class StartPlacer:
     def state(self) -> State:
         """State of the random draws, and where the present episodes began."""
         place = {"share": np.array(self.share), "present": np.array(self.present), "origins": self.origins}
-        return {"generator": generator_state(self._rng), "pitch_turns": self.pitch_turns, **place}
+        return {"generator": generator_state(self._rng), "begun_turns": self.begun_turns, **place}
 
     def restore(self, state: State) -> None:
         """Continue from a saved state."""
@@ -92,7 +92,7 @@ class StartPlacer:
         self.share = float(state["share"])
         self.present = int(state["present"])
         fill(self.origins, state["origins"])
-        fill(self.pitch_turns, state["pitch_turns"])
+        fill(self.begun_turns, state["begun_turns"])
 
 
 class _Ranges:

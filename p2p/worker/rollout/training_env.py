@@ -57,7 +57,7 @@ class TrainingEnv:
         if rule is not None:
             env.ended_by = rule.ended_by
         if placer is not None:
-            env.begun_turns = placer.pitch_turns
+            env.begun_turns = placer.begun_turns
         self.n = env.n
         self.simulation = env.simulation
         self._growth = _Growth(changing.episodes, env) if changing and changing.episodes else None

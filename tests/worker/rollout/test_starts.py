@@ -47,7 +47,7 @@ def test_turns_are_counted_on_from_where_an_episode_begins(env_id):
     env = VecEnv(config, spec, N)
     placer = StartPlacer(env, config.start_states, seed=3)
     training = TrainingEnv(env, PolicyInputs(config, env), 1, placer)
-    begun = placer.pitch_turns.copy()
+    begun = placer.begun_turns.copy()
     moved = placer.origins != ORDINARY
     assert 0.0 == begun[~moved].max() < begun[moved].min()
     assert begun.max() > 0.9
@@ -63,7 +63,7 @@ def test_states_tell_what_was_turned_before_them():
     env = VecEnv(TrainConfig(env_id="Swimmer-v5"), SWIMMER, N)
     placer = StartPlacer(env, StartStates(share=0.5, states=tuple(turned)), 3)
     placer.apply(range(N), env.simulation.reset(range(N), range(N)))
-    assert np.array_equal(placer.pitch_turns, np.where(placer.origins == ORDINARY, 0.0, 0.2 * placer.origins))
+    assert np.array_equal(placer.begun_turns, np.where(placer.origins == ORDINARY, 0.0, 0.2 * placer.origins))
     assert set(placer.origins) == {ORDINARY, 0, 1, 2, 3}
 
 
