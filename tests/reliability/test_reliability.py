@@ -9,9 +9,9 @@ from job_machine import job_machine
 from run import BEGIN, END, write_row
 
 QUICK = {name: campaign for name, campaign in CAMPAIGNS.items() if campaign.quick and name != "job_machine"}
-# a server that is replaced while its client works is in tests/mcp/test_client_without_key.py
 AT_EACH_CHANGE = {"killed_processes", "killed_writes", "clock_jumps", "two_servers"}
-"""Faults that must not be lost; the dearer ones at night."""
+"""Campaigns that are cheap enough for it; the others run at night."""
+# a server that is replaced while its client works is in tests/mcp/test_client_without_key.py
 ONCE = [
     pytest.param(campaign, 1, id=name, marks=[pytest.mark.nightly] * (name not in AT_EACH_CHANGE))
     for name, campaign in QUICK.items()
