@@ -34,7 +34,7 @@ class StartState(Contract):
     qvel: tuple[Finite, ...]
     """Velocities of its joints [m/s, rad/s]."""
     pitch_turns: Finite = 0.0
-    """What it has turned over until then, backward positive [turns]; the feature of this name counts on from there."""
+    """Turns over that lie behind it, backward positive [turns]; the feature of this name counts on from there."""
 
 
 class StartStates(Contract):
@@ -49,8 +49,8 @@ class StartStates(Contract):
     states: tuple[StartState, ...] = Field(default=(), max_length=64)
     """States that are drawn from with equal chances, in place of the ranges; `p2p states` reads them of a rollout."""
     pitch: tuple[float, float] = (0.0, 0.0)
-    """Range of the pitch, nose up positive [rad]. It counts as turned: `pitch_turns` begins there, so that a robot half
-    way round, at pi, has half a turn to go, wherever the training begins."""
+    """Range of the pitch, nose up positive [rad]. It counts as turned: `pitch_turns` begins there, so a robot that
+    begins half way round, at pi, has half a turn to go."""
     raised: tuple[float, float] = (0.0, 0.0)
     """Range of the height added to the rest pose [m]."""
     pitch_rate: tuple[float, float] = (0.0, 0.0)

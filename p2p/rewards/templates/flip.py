@@ -30,12 +30,12 @@ LANDING_UP = 0.6
 """Up-vector of a landed robot."""
 TOUCHED_S = 0.1
 """How long where it does not: who topples at once has its feet down for less [s]."""
-ROCKS_UP = 0.3
+PAST_FEET_UP = 0.3
 """Up-vector below which a robot that has turned over is past its feet: 72 degrees from upright. A hopper that turned
 on to -0.4, fell on its knee and kicked itself up stood well a second later; trained landings keep 0.8 and more."""
 KNEES_S = 0.02
-"""How long it may touch the floor with anything but its feet as it lands [s]: what touches beside a foot that begins
-to. The hopper lay on its knee for 0.06 s."""
+"""How long it may touch the floor while no foot does, as it lands [s]: contacts of good landings flicker for as long.
+That hopper lay on its knee for 0.06 s."""
 LANDED_S = 0.2
 """How long it must stay on its feet where the sentence asks for a landing [s]."""
 PLACE = 0.5
@@ -258,9 +258,9 @@ def _feet_first(target: float, signed: float) -> tuple[Criterion, ...]:
         Criterion(
             key="comes_down_upright",
             title="Does not turn on past its feet",
-            description=f"Within {LANDING_S:g} s after turning over its up-vector stays at {ROCKS_UP:g} or more.",
+            description=f"Within {LANDING_S:g} s after turning over its up-vector stays at {PAST_FEET_UP:g} or more.",
             category=Category.STABILITY,
-            predicate=on_feature(Statistic.MIN, "up", Band(ROCKS_UP), "1", margin=0.5, window=window),
+            predicate=on_feature(Statistic.MIN, "up", Band(PAST_FEET_UP), "1", margin=0.5, window=window),
         ),
         Criterion(
             key="feet_first",

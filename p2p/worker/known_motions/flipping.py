@@ -114,22 +114,19 @@ def _too_far(way: float) -> Callable[[Robot, Random], Scene]:
 
     def make(robot: Robot, rng: Random) -> Scene:
         start = rng.uniform(1.1, 1.5)
-        more = rng.uniform(0.25, 0.35)
+        more, back_s = rng.uniform(0.25, 0.35), rng.uniform(0.2, 0.4)
 
         def build(motion: Motion) -> Motion:
             over = flip(motion, (1.0 + more) * way, start, FLIP_S, FLIP_HEIGHT)
-            return tumble(over, -more * way, start + FLIP_S, rng.uniform(0.2, 0.4))
+            return tumble(over, -more * way, start + FLIP_S, back_s)
 
         missed = {
             asked.sentence: UNCLEAR if asked.way == way and not asked.lands else NEAR_MISS
             for asked in robot.asked
             if asked.skill == "flip"
         }
-        return Scene(
-            build,
-            {"turns": way, "start": start, "more": more},
-            missed | every(robot, ("jump",), UNCLEAR),
-        )
+        kinds = missed | every(robot, ("jump",), UNCLEAR)
+        return Scene(build, {"turns": way, "start": start, "more": more}, kinds)
 
     return make
 
