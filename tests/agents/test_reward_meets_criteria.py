@@ -211,12 +211,17 @@ def test_the_motion_that_is_paid_most_meets_the_criteria(env: str, motions: Any,
     assert not missed, (chosen, missed)
 
 
+SQUAT = 0.56
+"""Height of hoppers that had landed and did not rise, as a share of the stance: 0.70 of 1.25 m."""
+
+
 @pytest.mark.parametrize("env", ["Hopper-v5", "Walker2d-v5"])
-def test_a_flip_that_ends_in_a_squat_is_paid_less_than_one_that_stands(env: str) -> None:
+def test_a_flip_that_ends_in_a_squat_is_paid_much_less_than_one_that_stands(env: str) -> None:
     spec = spec_of(env)
     reward = LoadedReward(AUTHOR.write(AUTHOR.elicit("do a backflip and land on your feet", spec), spec).source)
     stays, flipped = list(flips(env, 5.0, 1.0))[1:3]  # no flip, and one backward
     landed = flipped["pitch_turns"] >= 1.0
-    squats = {**flipped, "height": np.where(landed, 0.65 * flipped["height"], flipped["height"])}
+    low = SQUAT * flipped["height"]
+    squats = {**flipped, "height": np.where(landed, low, flipped["height"])}
     nothing, squatting, standing = (paid(reward, spec, motion) for motion in (stays, squats, flipped))
-    assert squatting - nothing < 0.75 * (standing - nothing)
+    assert squatting - nothing < 0.6 * (standing - nothing)

@@ -47,9 +47,10 @@ AT_THE_END = 0.25
 STEEP = 4
 """Power of a landed robot's height, as a share of its stance, by which it is paid. By the height itself a hopper landed
 in a squat, 1 cm too low, and stayed there; paid for the last fifth of its stance alone, it did not find the way up."""
-FEET = 0.4
+FEET = 0.38
 """Share of that pay that is for feet that are down. Paid for height alone, a hopper kept its leg folded as it came
-round, fell on its knee and got up from there: to stretch the leg in time was worth nothing at that time."""
+round, fell on its knee and got up from there: to stretch the leg in time was worth nothing at that time.
+With more, a squat would be paid more than three fifths of what standing is."""
 TAKEN_OFF = 0.25
 """Share of a turn after which its trunk may not touch the floor before it has landed: at take-off the rump may."""
 CLEAR = 0.05
