@@ -484,4 +484,34 @@ def test_flips_are_practised_from_the_middle_and_no_further_than_the_robot_survi
     starts = StartStates.model_validate(changes["start_states"])
     assert sorted(way * angle for angle in starts.pitch) == pytest.approx([0.0, 6.28] if ends else [-3.14, 3.14])
     assert max(way * rate for rate in starts.pitch_rate) == 8.0
-    assert ("end_when" in changes) is ends
+    past = "pitch_turns >= 1.2" if way > 0 else "pitch_turns <= -1.2"
+    assert changes.get("end_when") == (["torso_contact >= 0.5", past] if ends else None)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "end_when"),
+    [
+        ("do two backflips", ["torso_contact >= 0.5", "pitch_turns >= 2.2"]),
+        ("do backflips", ["torso_contact >= 0.5"]),
+        ("do a backflip, then do a front flip", ["torso_contact >= 0.5"]),
+    ],
+)
+def test_an_episode_ends_past_the_feet_only_where_the_last_flip_is_known(sentence: str, end_when: list[str]) -> None:
+    spec = load("Hopper-v5")
+    assert AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).config_changes["end_when"] == end_when
+
+
+@pytest.mark.parametrize(
+    ("env_id", "sentence", "steps"),
+    [
+        ("HalfCheetah-v5", "walk slowly, then run", 500_000),
+        ("HalfCheetah-v5", "do a backflip, then run", 600_000),
+        ("Walker2d-v5", "walk forward for 2 seconds, then stand still", 1_000_000),
+        ("Ant-v5", "spin left twice, then walk forward", 1_000_000),
+    ],
+)
+def test_a_sequence_trains_for_its_steps_together_and_no_less_than_the_longest(
+    env_id: str, sentence: str, steps: int
+) -> None:
+    spec = load(env_id)
+    assert AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).config_changes["total_timesteps"] == steps

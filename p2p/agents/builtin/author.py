@@ -26,8 +26,6 @@ from p2p.rewards.templates.quality import EITHER
 from p2p.rewards.templates.skill import Direction, Skill
 from p2p.rewards.templates.top_speeds import fastest
 
-MAX_STEPS = 600_000
-"""Training steps of a sequence, whatever its steps add up to."""
 EYES_KEY = "also_asked"
 """Criterion of what is not understood of a sentence, where somebody looks."""
 TRAINED_S = 5.0
@@ -79,13 +77,13 @@ class BuiltinAuthor:
             env = commanded(env, intent.commands)
         understood = _understand(intent.prompt, env, partly=eyes)
         plans = understood.plans
-        # Merge the steps' recipes: training steps add up; the first with start states sets them.
+        # Merge the steps' recipes: the first with start states sets them.
         recipe: dict[str, object] = {}
         for plan in reversed(plans):
             recipe.update(plan.recipe)
-        steps = [plan.recipe["total_timesteps"] for plan in plans]
-        total = sum(step for step in steps if isinstance(step, int))
-        recipe["total_timesteps"] = min(MAX_STEPS, total) if len(plans) > 1 else total
+        if len(plans) > 1:
+            budgets = [n for plan in plans if isinstance(n := plan.recipe["total_timesteps"], int)]
+            recipe["total_timesteps"] = understood.body.budget_of_sequence(budgets)
         recipe["terminate_when_unhealthy"] = all(plan.recipe.get("terminate_when_unhealthy", False) for plan in plans)
         judged = seconds_of(plans)
         if len(plans) > 1:

@@ -1,6 +1,6 @@
 """Facts about a robot for the built-in author: fast and slow speeds, low heights, falls."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -111,6 +111,8 @@ class RobotFacts:
     """End training episodes on a fall, for skills on its feet."""
     budgets: Mapping[str, int] = field(default_factory=dict)
     """Skill -> training steps."""
+    sequence_budget: int = 0
+    """Fewest training steps of a sequence."""
     judged_s: float = 5.0
     """Length of a judged episode [s]."""
     env_id: str = ""
@@ -147,5 +149,11 @@ class RobotFacts:
         """Training steps for a skill."""
         return self.budgets.get(skill, DEFAULT_BUDGET)
 
+    def budget_of_sequence(self, budgets: Sequence[int]) -> int:
+        """Training steps of a sequence, from those of its steps: their sum within bounds, and the longest at least."""
+        return max(min(sum(budgets), LONGEST_SUM), *budgets, self.sequence_budget)
+
 
 DEFAULT_BUDGET = 300_000
+LONGEST_SUM = 600_000
+"""Training steps of a sequence, where those of its steps add up to more."""

@@ -33,6 +33,9 @@ TOUCHED_S = 0.1
 PAST_FEET_UP = 0.3
 """Up-vector below which a robot that has turned over is past its feet: 72 degrees from upright. A hopper that turned
 on to -0.4, fell on its knee and kicked itself up stood well a second later; trained landings keep 0.8 and more."""
+PAST_FEET_TURNS = 0.2
+"""The same as turns beyond those asked for, at which a hopper's or walker's training episode ends [turns]: hoppers that
+went on from there came round too fast, and rocked back onto their feet."""
 KNEES_S = 0.02
 """How long it may touch the floor while no foot does, as it lands [s]: contacts of good landings flicker for as long.
 That hopper lay on its knee for 0.06 s."""
@@ -112,7 +115,12 @@ class Flip(Template):
             drift = 'np.clip(info["displacement"], 0.0, 3.0)'
             found.append(Term("drift", 0.3, drift, r"\mathrm{clip}(d, 0, 3)", "penalty for leaving the spot", sign=-1))
         terms = tuple(found)
-        recipe = {"total_timesteps": body.budget("flip"), "terminate_when_unhealthy": False, **_practice(body, forward)}
+        once = not params.repeatedly and self.name not in stage.then
+        recipe = {
+            "total_timesteps": body.budget("flip"),
+            "terminate_when_unhealthy": False,
+            **_practice(body, forward, stage.goal("pitch_turns", signed) if once else None),
+        }
         return Plan(
             label="FrontFlip" if forward else "Backflip",
             summary=f"Turning over {'forward' if forward else 'backward'} in the air"
@@ -121,7 +129,7 @@ class Flip(Template):
             main=_main(target, signed, exact),
             guards=(
                 _lands(body, target, signed, bool(params.manners & {Manner.LANDING, Manner.NO_FALL})),
-                *(_feet_first(target, signed) if not params.repeatedly and self.name not in stage.then else ()),
+                *(_feet_first(target, signed) if once else ()),
                 _trunk_off_the_floor(target, signed),
                 *((_ends(body, stage, signed, judged, exact),) if stage.last else ()),
                 _in_the_air(turns),
@@ -138,12 +146,17 @@ class Flip(Template):
         )
 
 
-def _practice(body: RobotFacts, forward: bool) -> dict[str, Any]:
+def _practice(body: RobotFacts, forward: bool, end: float | None) -> dict[str, Any]:
     """How training episodes begin and end.
 
     Half of them begin in the air, turning: without, a cheetah learns no more than the first half of a turn. A hopper
     learnt to roll on its trunk, until its episodes ended at its touch of the floor. It turns over by itself, and needs
     to see how a turn ends; a cheetah that began all over the turn stood, and left it at that.
+
+    Args:
+        body: The robot.
+        forward: Which way it turns.
+        end: `pitch_turns` after the last flip; None where there is no last one.
     """
     way = -1.0 if forward else 1.0
     first, last = (0.0, 6.28) if body.terminates else (-3.14, 3.14)
@@ -153,7 +166,13 @@ def _practice(body: RobotFacts, forward: bool) -> dict[str, Any]:
         "raised": [0.0, 0.6],
         "pitch_rate": sorted((way * -2.0, way * 8.0)),
     }
-    return {"start_states": starts, **({"end_when": ["torso_contact >= 0.5"]} if body.terminates else {})}
+    if not body.terminates:
+        return {"start_states": starts}
+    ends = ["torso_contact >= 0.5"]
+    if end is not None:
+        past = round(end + way * PAST_FEET_TURNS, 3)
+        ends.append(f"pitch_turns {'<=' if forward else '>='} {past:g}")
+    return {"start_states": starts, "end_when": ends}
 
 
 def _done(body: RobotFacts, stage: Stage, signed: float) -> dict[str, str]:
