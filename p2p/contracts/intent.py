@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
     from pydantic_core import CoreSchema
 
-MOST_CRITERIA = 16
-"""A sentence of two steps with the guards of both needs up to 14."""
+MOST_CRITERIA = 20
+"""A sentence of three steps with the guards of all needs up to 20."""
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
 

@@ -46,8 +46,8 @@ def test_criteria_of_a_sequence_refer_to_earlier_ones() -> None:
         Intent(prompt="b", env_id="x", criteria=(_criterion("b", after="a"), _criterion("a")))
     with pytest.raises(ValidationError, match="two criteria"):
         Intent(prompt="a", env_id="x", criteria=(_criterion("a"), _criterion("a")))
-    with pytest.raises(ValidationError, match="at most 16"):
-        Intent(prompt="a", env_id="x", criteria=tuple(_criterion(f"k{i}") for i in range(17)))
+    with pytest.raises(ValidationError, match="at most 20"):
+        Intent(prompt="a", env_id="x", criteria=tuple(_criterion(f"k{i}") for i in range(21)))
 
 
 def test_a_predicate_reads_a_feature_or_the_steps_at_which_something_holds() -> None:

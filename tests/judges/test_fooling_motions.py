@@ -333,6 +333,39 @@ def sitting() -> list[Case]:
     ]
 
 
+WALKS = [(CHEETAH, 1.2), (HOPPER, 1.2), (WALKER, 1.1), (ANT, 0.8), (HUMANOID, 1.0)]
+"""Speeds of a walk before another step [m/s]."""
+WALK_THEN_STAND = "walk forward for 2 seconds, then stand still"
+
+
+def walks_then_stands(motion: Motion, env_id: str, speed: float) -> Motion:
+    return halted(env_id, 2.0 * speed, 2.0 / motion.seconds)(motion)
+
+
+def steps_of_sequences() -> list[Case]:
+    """Movements before another step that only have its mean speed."""
+
+    def leaps(metres: float, flight_s: float) -> Callable[[Motion], Motion]:
+        def build(motion: Motion) -> Motion:
+            share = np.clip((motion.t - 1.2) / flight_s, 0.0, 1.0)
+            return motion.plus(x=metres * share, lift=0.25 * 4.0 * share * (1.0 - share))
+
+        return build
+
+    found = []
+    for env_id, speed in WALKS:
+        found += [
+            Case(
+                env_id, WALK_THEN_STAND, "slides, legs motionless", lambda m, v=speed: m.plus(x=v * np.minimum(m.t, 2))
+            ),
+            Case(env_id, WALK_THEN_STAND, "one leap", leaps(1.2 * speed, 0.4)),
+        ]
+    found.append(
+        Case(CHEETAH, "walk slowly, then run", "slides", lambda m: m.plus(x=0.5 * m.t + 3 * np.maximum(0, m.t - 2)))
+    )
+    return found
+
+
 def doing_it() -> list[Case]:
     found = []
     for env_id, sentence, distance, axis in MOVES:
@@ -351,6 +384,10 @@ def doing_it() -> list[Case]:
             Case(env_id, "stand still", "breathes", lambda m: m.striding(0.3).plus(sway=0.01)),
             Case(env_id, "stand still", "settles in a second", lambda m: m.plus(x=0.1 * ramp(m.t, 0.0, 0.9))),
         ]
+    found += [
+        Case(env_id, WALK_THEN_STAND, "walks and stands", lambda m, e=env_id, v=speed: walks_then_stands(m, e, v))
+        for env_id, speed in WALKS
+    ]
     found += [
         Case(SWIMMER, "stay still", "stays", lambda m: m),
         Case(WALKER, "stand still on one leg", "stands so", lambda m: m, lambda _m: {6: -0.5, 7: -0.9}),
@@ -388,6 +425,7 @@ FOOLING = [
     *not_still(),
     *off_the_line(),
     *sitting(),
+    *steps_of_sequences(),
 ]
 
 

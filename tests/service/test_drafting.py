@@ -175,7 +175,7 @@ def test_criteria_are_replaced_or_extended_before_anything_is_trained(ws, name):
     [
         ((criterion(feature="pole_angel"),), "reads 'pole_angel'.*Did you mean 'pole_angle'"),
         ((), "at least 1"),
-        (tuple(criterion(f"c{number}") for number in range(17)), "at most 16"),
+        (tuple(criterion(f"c{number}") for number in range(21)), "at most 20"),
         ((criterion(), criterion()), "two criteria are called 'steady'"),
     ],
 )

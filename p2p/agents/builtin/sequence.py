@@ -1,7 +1,8 @@
 """Plans from skills: each step depends on those before it."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
+from itertools import chain, count
 
 from p2p.contracts.errors import UnknownPhrase
 from p2p.contracts.intent import MOST_CRITERIA, Criterion, Predicate, Window
@@ -38,6 +39,8 @@ _OF_THE_LAST_STEP = frozenset(
     }
 )
 """Guards that read means, which the steps after theirs would change."""
+_OF_EACH_STEP = frozenset({"keeps_moving", "bends_its_joints", "moves_its_body"})
+"""Guards of how a movement gets on, which are read where its speed is."""
 
 
 def plans_of(skills: Sequence[Skill], body: RobotFacts) -> tuple[Plan, ...]:
@@ -78,14 +81,13 @@ def criteria_of(skills: Sequence[Skill], plans: Sequence[Plan]) -> tuple[Criteri
     before: str | None = None
     for index, plan in enumerate(plans):
         last = index == len(plans) - 1
-        key = plan.main.key
-        number = 2
-        while key in found:
-            key = f"{plan.main.key}_{number}"
-            number = number + 1
-        main = plan.main.model_copy(update={"key": key, "after": before})
+        main = plan.main.model_copy(update={"key": _unused(plan.main.key, found), "after": before})
         found[main.key] = main
         for guard in plan.guards:
+            if guard.key in _OF_EACH_STEP and len(plans) > 1:
+                key = _unused(guard.key, found)
+                found[key] = _where(main, guard, key)
+                continue
             kept = _guard(guard, skills, last, before)
             if kept is not None:
                 found.setdefault(kept.key, kept)
@@ -95,6 +97,21 @@ def criteria_of(skills: Sequence[Skill], plans: Sequence[Plan]) -> tuple[Criteri
             f"It asks for {len(found)} things to be judged; at most {MOST_CRITERIA} can be. Ask for less."
         )
     return tuple(found.values())
+
+
+def _unused(key: str, taken: Container[str]) -> str:
+    """A key that is not taken yet: "moves_forward", "moves_forward_2"."""
+    numbered = (f"{key}_{number}" for number in count(2))
+    return next(one for one in chain((key,), numbered) if one not in taken)
+
+
+def _where(main: Criterion, guard: Criterion, key: str) -> Criterion:
+    """A guard, read in the part of the episode in which the step's main criterion is."""
+    assert main.predicate is not None, "the speed of a movement is measured"
+    assert guard.predicate is not None, "and so is how it gets on"
+    claim = guard.predicate.model_copy(update={"window": main.predicate.window})
+    words = f"{guard.description} Read where {main.key!r} is."
+    return guard.model_copy(update={"key": key, "after": main.after, "predicate": claim, "description": words})
 
 
 def seconds_of(plans: Sequence[Plan]) -> float:

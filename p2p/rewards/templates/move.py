@@ -125,7 +125,7 @@ class Move(Template):
             guards=(
                 *stays_upright(body, params),
                 *guards(direction, pacing, body, band, gait, stage),
-                *((keeps_moving(direction, pacing), *uses_its_legs(body, gait)) if stage.alone else ()),
+                *((keeps_moving(direction, pacing), *uses_its_legs(body, gait, stage)) if stage.last else ()),
                 *(has_not_fallen_at_the_end(body, params.duration_s or body.judged_s) if stage.last else ()),
             ),
             definitions=definitions,

@@ -174,11 +174,11 @@ def keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
     )
 
 
-def uses_its_legs(body: RobotFacts, gait: str) -> tuple[Criterion, ...]:
+def uses_its_legs(body: RobotFacts, gait: str, stage: Stage) -> tuple[Criterion, ...]:
     """Stops sliding on still legs, or with a leg held up, from passing as walking.
 
     Feet that leave the floor are not enough, for the whole robot may rock or bounce with stiff legs; nor are legs that
-    swing, for feet may be dragged.
+    swing, for feet may be dragged. A step of a sequence is too short to ask for feet that are put down again and again.
     """
     if gait == "swim":
         undulates = Criterion(
@@ -197,6 +197,8 @@ def uses_its_legs(body: RobotFacts, gait: str) -> tuple[Criterion, ...]:
         return _bends("every leg", legs, EACH_LEG_SHARE)
     if gait not in STEPPING_GAITS or not body.has("foot_idle_time"):
         return ()
+    if not stage.alone:
+        return _bends("every leg", legs, EACH_LEG_SHARE)
     criterion = Criterion(
         key="uses_its_legs",
         title="Lifts each foot and puts it down, again and again",
