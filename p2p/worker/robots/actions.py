@@ -2,7 +2,7 @@
 
 A position servo is asked for its stance plus up to `REACH` rad (or the same share of a slide's range). Where a model
 has no actuators, servos are added; the motors of a robot that walks become servos, as its own controllers make them,
-with the motors' torque as their limit. Other motors are asked for their whole range.
+with the motors' torque as their limit. Wheels keep, or get, motors. All motors are asked for their whole range.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import JointControl
-from p2p.worker.engine.morphology import HINGE, SLIDE
+from p2p.worker.engine.morphology import HINGE, SLIDE, index_of, name_of
+from p2p.worker.robots.wheels import is_wheel, moved_by
 
 REACH = 0.5
 """How far from the stance an action of 1 asks a servo to go [rad]: a usual action scale of legged robots."""
@@ -25,7 +26,7 @@ SAG = 0.1
 SHORTEST = 0.02
 """Shortest lever that is reckoned with [m]."""
 HOLDING = 4.0
-"""Largest torque of a servo that was added, in units of its share of the robot's weight."""
+"""Largest torque of a servo or motor that was added, in units of its share of the robot's weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,33 +40,57 @@ class Action:
 
 
 def add_servos(spec: mujoco.MjSpec, choices: list[str]) -> None:
-    """Give a model without actuators a position servo on every hinge and slide inside the robot."""
+    """Give a model without actuators a position servo on every hinge and slide inside the robot, and wheels a motor."""
     if list(spec.actuators):
         return
     for number, joint in enumerate(spec.joints):
         joint.name = joint.name or f"{joint.parent.name}_joint{number}"
     rule = _GainRule(spec.compile())
+    wheels = []
     for joint in [one for one in spec.joints if one.type in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)]:
-        servo = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        rule.make_servo(servo, joint.name, None)
+        actuator = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        if rule.is_wheel(joint.name):
+            rule.make_motor(actuator, joint.name)
+            wheels.append(joint.name)
+        else:
+            rule.make_servo(actuator, joint.name, None)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST  # stiff servos on light links
-    choices.append(f"position servos were added to {len(spec.actuators)} joints, since the file has no actuators")
+    if servos := len(spec.actuators) - len(wheels):
+        choices.append(f"position servos were added to {servos} joints, since the file has no actuators")
+    if wheels:
+        choices.append(f"motors were added to the wheels {', '.join(wheels)}, since the file has no actuators")
 
 
 def servos_for_motors(spec: mujoco.MjSpec, choices: list[str]) -> None:
-    """Make position servos of the motors of a robot, if all it has are motors of one joint each with a known torque."""
+    """Make position servos of the motors of a robot, if all it has are motors of one joint each with a known torque.
+
+    Wheels keep their motors: a servo would hold them still.
+    """
     model = spec.compile()
-    torques = [_torque_of_motor(model, at) for at in range(model.nu)]
-    if not torques or None in torques:
-        return
     rule = _GainRule(model)
-    for at, (actuator, torque) in enumerate(zip(spec.actuators, torques, strict=True)):
-        rule.make_servo(actuator, model.joint(int(model.actuator_trnid[at, 0])).name, torque)
+    joints = {at: _joint_of(model, at) for at in range(model.nu)}
+    wheels = [at for at, joint in joints.items() if joint and rule.is_wheel(joint) and not is_servo(model, at)]
+    torques = {at: _torque_of_motor(model, at) for at in joints if at not in wheels}
+    if wheels:
+        choices.append(f"the wheels {', '.join(str(joints[at]) for at in wheels)} keep their motors")
+    if not torques or None in torques.values():
+        return
+    actuators = list(spec.actuators)
+    for at, torque in torques.items():
+        rule.make_servo(actuators[at], str(joints[at]), torque)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     choices.append(
-        f"the file's {len(torques)} motors became position servos with their torque as the limit, as robots that walk "
-        "are controlled: give the model position actuators for other gains"
+        f"the file's {len(torques)} {'other ' if wheels else ''}motors became position servos with their torque as the "
+        "limit, as robots that walk are controlled: give the model position actuators for other gains"
     )
+
+
+def _joint_of(model: mujoco.MjModel, at: int) -> str | None:
+    """Name of the joint that an actuator acts on, in its own frame or its parent's; None for a tendon or site."""
+    kinds = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+    if int(model.actuator_trntype[at]) not in [int(kind) for kind in kinds]:
+        return None
+    return name_of(model, "joint", int(model.actuator_trnid[at, 0]))
 
 
 def _torque_of_motor(model: mujoco.MjModel, at: int) -> float | None:
@@ -108,29 +133,46 @@ class _GainRule:
         ends = set(range(1, model.nbody)) - {int(parent) for parent in model.body_parentid}
         self._weight = float(model.body_mass.sum() * np.linalg.norm(model.opt.gravity)) / max(len(ends), 1)
 
+    def is_wheel(self, joint: str) -> bool:
+        """Whether a joint is the axle of a wheel."""
+        return is_wheel(self._model, self._data, index_of(self._model, "joint", joint))
+
+    def make_motor(self, actuator: mujoco.MjsActuator, joint: str) -> None:
+        """Make an actuator a motor, whose torque at a control of 1 is what limits a servo of the joint."""
+        at = index_of(self._model, "joint", joint)
+        limit = self._limit(at)
+        actuator.set_to_motor()
+        actuator.gear = [limit, 0.0, 0.0, 0.0, 0.0, 0.0]
+        actuator.ctrllimited, actuator.ctrlrange = True, [-1.0, 1.0]
+
     def make_servo(self, actuator: mujoco.MjsActuator, joint: str, torque: float | None) -> None:
         """Make an actuator hold the position of a joint with at most a torque; None for a rule's."""
         model = self._model
-        at = model.joint(joint).id
+        at = index_of(model, "joint", joint)
         dof = int(model.jnt_dofadr[at])
-        hinge = int(model.jnt_type[at]) == HINGE
-        share = self._weight * (_reach(model, self._data, at) if hinge else 1.0)
+        share = self._share(at)
         turns_per_s = 2.0 * np.pi * STIFFNESS_HZ
         kp = max(float(self._inertia[dof, dof]) * turns_per_s**2, share / SAG)
         actuator.set_to_position(kp=kp, kv=2.0 * DAMPING_RATIO * kp / turns_per_s)
         actuator.gear = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-        limited = bool(model.jnt_actfrclimited[at])
-        limit = torque or (float(np.abs(model.jnt_actfrcrange[at]).max()) if limited else HOLDING * share)
+        limit = torque or self._limit(at)
         actuator.forcelimited, actuator.forcerange = True, [-limit, limit]
+
+    def _share(self, joint: int) -> float:
+        """Torque of the joint's share of the robot's weight [N m], or that share [N] for a slide."""
+        hinge = int(self._model.jnt_type[joint]) == HINGE
+        return self._weight * (_reach(self._model, self._data, joint) if hinge else 1.0)
+
+    def _limit(self, joint: int) -> float:
+        """Largest torque of a joint, by the model or by the rule [N m, or N of a slide]."""
+        if self._model.jnt_actfrclimited[joint]:
+            return float(np.abs(self._model.jnt_actfrcrange[joint]).max())
+        return HOLDING * self._share(joint)
 
 
 def _reach(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> float:
     """Distance from a joint to the farthest body that it moves [m], at least `SHORTEST`."""
-    below = {int(model.jnt_bodyid[joint])}
-    for body in range(min(below) + 1, model.nbody):
-        if int(model.body_parentid[body]) in below:
-            below.add(body)
-    gaps = data.xipos[sorted(below)] - data.xanchor[joint]
+    gaps = data.xipos[moved_by(model, joint)] - data.xanchor[joint]
     return max(float(np.linalg.norm(gaps, axis=1).max()), SHORTEST)
 
 
