@@ -62,6 +62,7 @@ def test_without_actuators_wheels_get_motors_that_drive(tmp_path: Path) -> None:
     assert kinds(spec) == WHEELED
     assert spec.robot is not None
     assert "motors were added to the wheels fl, fr, rl, rr, since the file has no actuators" in spec.robot.choices
+    assert not any("keep their motors" in one for one in spec.robot.choices), "it had none"
     assert any("position servos were added to 1 joints" in one for one in spec.robot.choices)
     assert any("settled for 3 s" in one for one in spec.robot.choices), "nothing is asked of its wheels meanwhile"
     env = make_environment(spec)

@@ -39,10 +39,14 @@ class Action:
     half: float
 
 
-def add_servos(spec: mujoco.MjSpec, choices: list[str]) -> None:
-    """Give a model without actuators a position servo on every hinge and slide inside the robot, and wheels a motor."""
+def add_servos(spec: mujoco.MjSpec, choices: list[str]) -> bool:
+    """Give a model without actuators a position servo on every hinge and slide inside the robot, and wheels a motor.
+
+    Returns:
+        Whether it had no actuators.
+    """
     if list(spec.actuators):
-        return
+        return False
     for number, joint in enumerate(spec.joints):
         joint.name = joint.name or f"{joint.parent.name}_joint{number}"
     rule = _GainRule(spec.compile())
@@ -59,6 +63,7 @@ def add_servos(spec: mujoco.MjSpec, choices: list[str]) -> None:
         choices.append(f"position servos were added to {servos} joints, since the file has no actuators")
     if wheels:
         choices.append(f"motors were added to the wheels {', '.join(wheels)}, since the file has no actuators")
+    return True
 
 
 def servos_for_motors(spec: mujoco.MjSpec, choices: list[str]) -> None:

@@ -33,6 +33,7 @@ from p2p.worker.robots.actions import (
     servos_for_motors,
     set_gains,
 )
+from p2p.worker.robots.feet import feet_of
 from p2p.worker.robots.model_file import naming, read
 from p2p.worker.robots.overrides import exclude, named, names, read_overrides, said_feet, said_pose
 from p2p.worker.robots.stance import Pose, find_stance, lowest_points, said_stance
@@ -73,7 +74,7 @@ def _derived(path: Path) -> Derived:
     says = f"as {overrides_file(path).name} says"
     over = told or RobotOverrides()
     spec, choices = read(path)
-    add_servos(spec, choices)
+    has_motors = not add_servos(spec, choices)
     model = spec.compile()
     if not model.nu:
         raise InvalidInput(f"{path.name} has nothing that moves: expected joints inside the robot.")
@@ -97,7 +98,9 @@ def _derived(path: Path) -> Derived:
         exclude(spec, model, over.excluded_actuators, pose)
         model = spec.compile()
         choices.append(f"left out the actuators {', '.join(over.excluded_actuators)}, {says}")
-    model = _with_servos(spec, free, over, says, choices)
+    if has_motors and (over.motors == "position" or (free and over.motors is None)):
+        servos_for_motors(spec, choices)
+    model = _with_gains(spec, over, says, choices)
     stance = find_stance(spec, model, torso, free, said, choices)
     actions = actions_of(model, stance.asked, over.action_scale or REACH)
     control = control_of(model, actions)
@@ -143,12 +146,8 @@ def _derived(path: Path) -> Derived:
     return Derived(robot, morphology, actions, frame_skip)
 
 
-def _with_servos(
-    spec: mujoco.MjSpec, free: bool, over: RobotOverrides, says: str, choices: list[str]
-) -> mujoco.MjModel:
-    """The model whose motors are servos where the robot walks, with the gains that the file beside it says."""
-    if over.motors == "position" or (free and over.motors is None):
-        servos_for_motors(spec, choices)
+def _with_gains(spec: mujoco.MjSpec, over: RobotOverrides, says: str, choices: list[str]) -> mujoco.MjModel:
+    """The model with the gains of servos that the file beside it says."""
     if over.kp is not None or over.kd is not None:
         choices.append(f"gains of its servos: {set_gains(spec, over.kp, over.kd)}, {says}")
     return spec.compile()
@@ -190,10 +189,19 @@ def _on_its_feet(
         return guessed.model_copy(update={"feet": feet, "trunk": trunk})
     lowest = lowest_points(model, torso, rests)[collides(model, floor, geoms)]
     touching = solid[lowest < float(model.geom_pos[floor, 2]) + TOUCHING_M]
-    like = {_shape(model, int(geom)) for geom in touching}  # a leg that is a hair too short has a foot too
-    feet = tuple(name for name, geom in zip(names_of_solid, solid, strict=True) if _shape(model, int(geom)) in like)
+    found = feet_of(model, torso, solid, touching)
+    feet = tuple(name for name, geom in zip(names_of_solid, solid, strict=True) if geom in found)
     choices.append(f"feet: {', '.join(feet)}, on which it stands")
-    return guessed.model_copy(update={"feet": feet, "trunk": tuple(name for name in trunk if name not in feet)})
+    stiff = model.body_weldid[model.geom_bodyid]
+    others = [int(geom) for geom in touching if geom not in found]
+    beside = [name_of(model, "geom", geom) for geom in others if stiff[geom] in stiff[list(found)]]
+    under = [name_of(model, "geom", geom) for geom in others if stiff[geom] not in stiff[list(found)]]
+    if beside:
+        choices.append(f"beside its feet {', '.join(beside)} touch the floor in its stance")
+    if under:
+        choices.append(f"it lies on {', '.join(under)} in its stance")
+    trunk = tuple(name for name in trunk if name not in (*feet, *beside, *under))
+    return guessed.model_copy(update={"feet": feet, "trunk": trunk})
 
 
 def _facing_forwards(
@@ -228,15 +236,6 @@ def _facing_forwards(
         choices.append("upright: as in the stance, where the z axis of its torso does not point up")
     w, x, y, z = (float(one) for one in upright)
     return morphology.model_copy(update={"upright": (w, x, y, z)})
-
-
-def _shape(model: mujoco.MjModel, geom: int) -> tuple[float, ...]:
-    """Kind, size, collision bits and place in the tree: alike for the feet of a robot."""
-    body, depth = int(model.geom_bodyid[geom]), 0
-    while body:
-        body, depth = int(model.body_parentid[body]), depth + 1
-    bits = (int(model.geom_contype[geom]), int(model.geom_conaffinity[geom]))
-    return (int(model.geom_type[geom]), *model.geom_size[geom].round(6).tolist(), *bits, depth)
 
 
 def _faces_sideways(model: mujoco.MjModel, data: mujoco.MjData, torso: int, frame: NDArray[np.float64]) -> bool:
