@@ -14,6 +14,8 @@ class RobotOverrides(Contract):
 
     torso: Name | None = None
     """Body whose pose is the robot's: one of the tree that has the motors."""
+    base: Literal["free"] | None = None
+    """"free" gives a robot that its file fixes to the world, as a URDF without a `floating` joint, a free joint."""
     forward: Literal["x", "y", "-x", "-y"] | None = None
     """Axis of the torso that points forwards."""
     feet: tuple[Name, ...] | None = None

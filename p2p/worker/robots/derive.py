@@ -73,7 +73,7 @@ def _derived(path: Path) -> Derived:
     told = read_overrides(path)
     says = f"as {overrides_file(path).name} says"
     over = told or RobotOverrides()
-    spec, choices = read(path)
+    spec, choices = read(path, over.base == "free")
     has_motors = not add_servos(spec, choices)
     model = spec.compile()
     if not model.nu:
@@ -122,8 +122,8 @@ def _derived(path: Path) -> Derived:
         choices.append(f"healthy: torso from {low:.3g} to {high:.3g} m, {reason}")
     elif base_of(model, torso) is TorsoFreedom.FIXED:
         choices.append(
-            "fixed to the ground, since its base has no free joint (in URDF: a joint of type `floating` whose parent "
-            "is `world`)"
+            "fixed to the ground, since its base has no free joint: a robot that is to move about gets one by "
+            f'base = "free" in {overrides_file(path).name} beside it'
         )
     if over.end_effector is not None and over.target is not None:
         bodies = names(model, "body")

@@ -18,9 +18,10 @@ import numpy as np
 
 from p2p.contracts.errors import InvalidInput
 from p2p.rewards.definitions import TorsoFreedom
-from p2p.store.robots import folder_of
+from p2p.store.robots import folder_of, overrides_file
 from p2p.worker.engine.environment import redirect_warnings
 from p2p.worker.engine.morphology import base_of, floor_geom, guess_morphology, index_of
+from p2p.worker.robots.free_base import floating_urdf, free_body
 
 MAX_FILE_BYTES = 5_000_000
 MAX_ASSET_BYTES = 200_000_000
@@ -34,17 +35,22 @@ LEVEL = 0.999
 NOT_TAKEN = ("plugins", "flexes", "hfields", "skins")
 
 
-def read(path: Path) -> tuple[mujoco.MjSpec, list[str]]:
+def read(path: Path, free_base: bool = False) -> tuple[mujoco.MjSpec, list[str]]:
     """A model without files beside it, and what was changed on the way, in words.
 
+    Args:
+        path: MJCF or URDF.
+        free_base: Whether a robot that its file fixes to the world is to move freely.
+
     Raises:
-        InvalidInput: it is too large, or holds what is not taken.
+        InvalidInput: it is too large, or holds what is not taken; or its base cannot be freed.
         OSError, ValueError: it cannot be read, or MuJoCo does not take it.
     """
     redirect_warnings()
     if (size := path.stat().st_size) > MAX_FILE_BYTES:
         raise InvalidInput(f"{path.name} has {size:,} bytes: expected a model file of at most {MAX_FILE_BYTES:,}.")
-    spec = mujoco.MjSpec.from_file(str(path))
+    urdf = floating_urdf(path) if free_base else None
+    spec = mujoco.MjSpec.from_file(str(path)) if urdf is None else mujoco.MjSpec.from_string(urdf)
     choices: list[str] = []
     _require_plain(path, spec)
     bare = _find_meshes(path, spec, choices)
@@ -52,6 +58,10 @@ def read(path: Path) -> tuple[mujoco.MjSpec, list[str]]:
         spec.delete(texture)
     for material in spec.materials:
         material.textures = [""] * len(material.textures)
+    if free_base:
+        if urdf is None:
+            free_body(path, spec)
+        choices.append(f"base: free, as {overrides_file(path).name} says; its file fixes it to the world")
     _give_floor(spec, choices)
     _give_gravity(spec, choices)
     _name_geoms(spec, bare)
