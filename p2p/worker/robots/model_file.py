@@ -22,6 +22,7 @@ from p2p.store.robots import folder_of, overrides_file
 from p2p.worker.engine.environment import redirect_warnings
 from p2p.worker.engine.morphology import base_of, floor_geom, guess_morphology, index_of
 from p2p.worker.robots.free_base import floating_urdf, free_body
+from p2p.worker.robots.visible import show_bodies
 
 MAX_FILE_BYTES = 5_000_000
 MAX_ASSET_BYTES = 200_000_000
@@ -64,7 +65,8 @@ def read(path: Path, free_base: bool = False) -> tuple[mujoco.MjSpec, list[str]]
         choices.append(f"base: free, as {overrides_file(path).name} says; its file fixes it to the world")
     _give_floor(spec, choices)
     _give_gravity(spec, choices)
-    _name_geoms(spec, bare)
+    _name_geoms(spec)
+    show_bodies(spec, bare, choices)
     return mujoco.MjSpec.from_string(_without_files(spec, choices)), choices
 
 
@@ -100,11 +102,11 @@ def _require_plain(path: Path, spec: mujoco.MjSpec) -> None:
             raise InvalidInput(f"{path.name} has {found:,} {kind}: expected at most {most:,}.")
 
 
-def _find_meshes(path: Path, spec: mujoco.MjSpec, choices: list[str]) -> bool:
+def _find_meshes(path: Path, spec: mujoco.MjSpec, choices: list[str]) -> set[int]:
     """Name the file of each mesh; leave out those that are not there and that nothing collides with.
 
     Returns:
-        Whether any was left out.
+        Numbers of the bodies that have lost one.
     """
     folder, total = folder_of(path), 0
     missing: dict[str, str] = {}
@@ -120,18 +122,20 @@ def _find_meshes(path: Path, spec: mujoco.MjSpec, choices: list[str]) -> bool:
         mesh.file = str(found)
     if total > MAX_ASSET_BYTES:
         raise InvalidInput(f"The meshes of {path.name} have {total:,} bytes: expected at most {MAX_ASSET_BYTES:,}.")
-    for geom in [one for one in spec.geoms if one.meshname in missing]:
+    bare = set()
+    for at, geom in [(at, one) for at, body in enumerate(spec.bodies) for one in body.geoms if one.meshname in missing]:
         if geom.contype or geom.conaffinity:
             raise InvalidInput(
                 f"{path.name} names {missing[geom.meshname]}, which is not in {folder}, and the robot collides with "
                 "it: put the file there."
             )
+        bare.add(at)
         spec.delete(geom)
     for mesh in [one for one in spec.meshes if one.name in missing]:
         spec.delete(mesh)
     if missing:
         choices.append(f"left out {len(missing)} meshes that are only seen, since their files are not there")
-    return bool(missing)
+    return bare
 
 
 def _file_of(path: Path, spec: mujoco.MjSpec, name: str) -> Path | None:
@@ -170,14 +174,11 @@ def _give_gravity(spec: mujoco.MjSpec, choices: list[str]) -> None:
     choices.append(f"gravity: {EARTH:g} m/s^2 was added, since the file has none, nor a medium to swim in")
 
 
-def _name_geoms(spec: mujoco.MjSpec, bare: bool) -> None:
-    """Contacts are told by name. What is `bare` of its meshes shows its hidden shapes."""
+def _name_geoms(spec: mujoco.MjSpec) -> None:
+    """Contacts are told by name."""
     for number, geom in enumerate(spec.geoms):
         if not geom.name:
             geom.name = f"{geom.parent.name or 'world'}_geom{number}"
-    if bare or not any(geom.group < 3 and geom.parent.name != "world" for geom in spec.geoms):
-        for geom in spec.geoms:
-            geom.group = 0
 
 
 def _without_files(spec: mujoco.MjSpec, choices: list[str]) -> str:
