@@ -25,3 +25,9 @@ def load(env_id: str) -> EnvSpec:
     if env_id not in known():
         raise UnknownName("environment", env_id, known())
     return EnvSpec.model_validate_json((_DATA / f"{env_id}.json").read_text(encoding="utf-8"))
+
+
+def newest(name: str) -> str | None:
+    """The described id of a name without its version, such as "Hopper-v5" of "Hopper"; None where there is none."""
+    versions = {int(env_id.rpartition("-v")[2]): env_id for env_id in known() if env_id.rpartition("-v")[0] == name}
+    return versions[max(versions)] if versions else None

@@ -35,6 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         config = _config(options.config, options.env_id)
         source = _read(options.reward_fn)
         spec = describe_environment(ws, config.env_id)
+        config = config.model_copy(update={"env_id": spec.env_id})
         iteration_id = options.iteration_id or config.iteration_id or ws.runs.new_session_id()
         session = ws.runs.session(iteration_id)
         if session.exists:

@@ -108,6 +108,13 @@ def test_an_unknown_environment_exits_2_with_the_nearest(runs_dir: Path, capsys:
     assert not list(runs_dir.glob("session_*"))
 
 
+def test_an_environment_may_be_named_without_its_version(runs_dir: Path, capsys: Capture) -> None:
+    assert main(["envs", "Hopper", "--json", "--runs-dir", str(runs_dir)]) == 0
+    assert json.loads(capsys.readouterr().out)["env_id"] == "Hopper-v5"
+    assert main(["run", "run forward", "--env", "HalfCheeta", "--runs-dir", str(runs_dir)]) == 2
+    assert "Did you mean 'HalfCheetah-v5'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("content", "said"), [("[1]", "JSON object"), ("{", "not readable JSON"), ('{"gama": 1}', "did you mean 'gamma'")]
 )

@@ -100,3 +100,10 @@ def test_features_follow_what_a_robot_can_do():
     assert not {"height", "clearance", "pitch", "feet_down"} & swimmer
     assert reacher == {"time", "target_distance", "joint_speed", "control_effort", "action_rate"}
     assert {"pole_angle", "pole_height", "cart_position"} <= cart
+
+
+def test_a_name_without_version_stands_for_its_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "known", lambda: ("Ant-v10", "Ant-v9", "AntMaze-v12", "Hopper-v5"))
+    assert catalog.newest("Ant") == "Ant-v10"
+    assert catalog.newest("Hopper") == "Hopper-v5"
+    assert [catalog.newest(name) for name in ("Hop", "", "Hopper-v5", "hopper", "../Hopper")] == [None] * 5

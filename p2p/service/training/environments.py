@@ -38,7 +38,8 @@ def list_environments() -> tuple[EnvSpec, ...]:
 
 
 def default_config(env_id: str) -> TrainConfig:
-    """Default training configuration of an environment."""
+    """Default training configuration of an environment, by its id with or without a version."""
+    env_id = catalog.newest(env_id) or env_id
     return parse_config({**preset(env_id), "env_id": env_id})
 
 
@@ -73,6 +74,8 @@ def list_robots(ws: Workspace) -> tuple[EnvSpec, ...]:
 def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
     """Facts of an environment, by its id or a robot's name; an unknown one is described once from its live model.
 
+    An id without its version is the newest of those that come with p2p.
+
     Raises:
         UnknownName: Gymnasium does not know `env_id` either, or it is not a MuJoCo environment.
     """
@@ -81,6 +84,8 @@ def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
     robots = {} if _ROBOT.fullmatch(env_id) else ws.runs.robots().all()
     if env_id in robots:
         env_id = robots[env_id].env_id
+    elif (newest := catalog.newest(env_id)) is not None:
+        return catalog.load(newest)
     kept = IterationRecord(ws.runs.environment_dir(env_id)).read_env_spec() if _ROBOT.fullmatch(env_id) else None
     if kept is not None and kept.env_id == env_id:
         return kept
