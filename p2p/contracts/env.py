@@ -1,5 +1,6 @@
 """Environments: their facts, and the parts of a body that sentences and features name."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
@@ -9,6 +10,9 @@ from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.commands import Commands
+
+ROBOT_ID = re.compile(r"([a-z0-9_]{1,40})-[0-9a-f]{8}", re.ASCII)
+"""Id of a robot that came as a model file: its name and the hash of the model."""
 
 
 class Dimension(Contract):
@@ -230,6 +234,12 @@ class EnvSpec(Contract):
     def feature_names(self) -> tuple[str, ...]:
         """Names of the features, in the order of their computation."""
         return tuple(feature.name for feature in self.features)
+
+
+def without_hash(env_id: str) -> str:
+    """Name for titles: of a robot from a model file without the hash of the model, else the id."""
+    robot = ROBOT_ID.fullmatch(env_id)
+    return env_id if robot is None else robot[1]
 
 
 COM = "com"

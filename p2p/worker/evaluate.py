@@ -7,7 +7,7 @@ from pathlib import Path
 import mujoco
 
 from p2p.analysis.scoring import Scores
-from p2p.contracts.env import EnvSpec
+from p2p.contracts.env import EnvSpec, without_hash
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent, score_in_words
 from p2p.contracts.training import Evaluation, Purpose, Robustness, TrainConfig, first_seed
@@ -134,10 +134,10 @@ def _picture(job: EvaluationInputs, model: mujoco.MjModel, shown: str) -> None:
 
     step = job.request.checkpoint
     prompt = f": {job.intent.prompt}" if job.intent else ""
-    title = f"{job.spec.env_id}{prompt}"
+    robot = without_hash(job.spec.env_id)
     films = [(job.record.trajectory(step, label), job.record.video(label)) for label in LABELS]
     film(job.spec, model, films)
     median = job.record.trajectory(step, "median")
-    picture_rollout(SheetRecord(job.record.path), job.spec, model, median, f"{job.spec.env_id}, {shown}{prompt}")
+    picture_rollout(SheetRecord(job.record.path), job.spec, model, median, f"{robot}, {shown}{prompt}")
     siblings = [IterationRecord((job.record.path / name).resolve()) for name in job.request.sibling_runs]
-    picture_learning(job.record.learning_curve_path, [job.run, *siblings], title)
+    picture_learning(job.record.learning_curve_path, [job.run, *siblings], f"{robot}{prompt}")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from p2p.contracts.env import without_hash
 from p2p.contracts.intent import interval_in_words, score_in_words, share_in_words
 
 
@@ -27,3 +28,16 @@ def test_a_share_is_rounded_down_so_that_it_never_seems_to_be_all(share: float |
 )
 def test_an_interval_of_a_share_is_rounded_outward(low: float | None, high: float | None, shown: str) -> None:
     assert interval_in_words(low, high) == shown
+
+
+@pytest.mark.parametrize(
+    ("env_id", "shown"),
+    [
+        ("my_rover-0a1b2c3d", "my_rover"),
+        ("Hopper-v5", "Hopper-v5"),
+        ("mine:Hopper-0a1b2c3d-v1", "mine:Hopper-0a1b2c3d-v1"),
+        ("Rover-0a1b2c3d", "Rover-0a1b2c3d"),
+    ],
+)
+def test_a_robot_from_a_model_file_is_shown_by_its_name(env_id: str, shown: str) -> None:
+    assert without_hash(env_id) == shown

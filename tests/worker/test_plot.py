@@ -53,6 +53,15 @@ def test_every_plot_is_small_and_full_of_lines(view: MetricsPlot, title: str, tm
     assert path.stat().st_size < 120_000
 
 
+def test_a_long_title_ends_inside_the_plot(tmp_path: Path) -> None:
+    runs = RunsToPlot(name="iteration 1", runs=(trained(tmp_path / "baseline_seed_10"),))
+    path = plotted(tmp_path, MetricsPlot.CURVE, runs, title="walk and turn around " * 30)
+    with Image.open(path) as picture:
+        top = np.asarray(picture.convert("L"))[:18]
+    assert (top[:, 400:] < 200).any()
+    assert (top[:, 796:] > 240).all()
+
+
 @pytest.mark.parametrize("view", list(MetricsPlot))
 def test_a_run_that_measured_nothing_is_plotted_as_nothing(view: MetricsPlot, tmp_path: Path) -> None:
     run = trained(tmp_path / "baseline_seed_01", rows=1)

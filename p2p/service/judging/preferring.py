@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from p2p.contracts.env import without_hash
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.judgment import Observer, SentPicture, hash_of
 from p2p.contracts.preference import Compared, ComparedPolicy, PairToCompare, Preference, Side, preference
@@ -246,7 +247,7 @@ def _both(
         RecordedFile(
             run_dir=path_from_view(home.path, run.path),
             trajectory=path_from_view(home.path, path),
-            title=f"{place}: {record.read_session().env_id}",
+            title=f"{place}: {without_hash(record.read_session().env_id)}",
         )
         for place, (_, _, run, path) in zip(("above", "below"), pair, strict=True)
     )

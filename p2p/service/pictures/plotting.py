@@ -1,5 +1,6 @@
 """Plots of a training's metrics."""
 
+from p2p.contracts.env import without_hash
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.work import MetricsPicture, MetricsPlot, PlotRequest, RunsToPlot
 from p2p.service.pictures.picturing import best_of, compared_iteration, make_picture, pending_work, picture_file
@@ -58,7 +59,7 @@ def plot_metrics(
             RunsToPlot(name=f"iteration {number}", runs=tuple(path_from_view(shown.path, run.path) for run in of_one))
             for number, of_one in runs.items()
         ),
-        title=f"{session.env_id}, iteration {' and '.join(map(str, runs))}: {session.prompt}",
+        title=f"{without_hash(session.env_id)}, iteration {' and '.join(map(str, runs))}: {session.prompt}",
     )
     job = view_record(shown.path, order, state_of(run.scalars_path for of_one in runs.values() for run in of_one))
     result = make_picture(ws, job, "plot", order, wait_s)

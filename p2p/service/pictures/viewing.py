@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from p2p.contracts.env import without_hash
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.work import PictureRequest, RecordedFile, RolloutPictures, ViewRequest
 from p2p.service.pictures.picturing import (
@@ -57,6 +58,7 @@ def view_rollout(
     if request.path_of is not None and spec is not None and request.path_of not in known:
         raise UnknownName("body", request.path_of, known)
     session = record.read_session()
+    robot = without_hash(session.env_id)
     rollouts = []
     for each, run, path in recorded:
         training = "" if path.parent == each.report.trajectories_dir else " while training"
@@ -64,7 +66,7 @@ def view_rollout(
             RecordedFile(
                 run_dir=path_from_view(shown.path, run.path),
                 trajectory=path_from_view(shown.path, path),
-                title=f"Iteration {each.number}, {request.label} rollout{training}, {session.env_id}: {session.prompt}",
+                title=f"Iteration {each.number}, {request.label} rollout{training}, {robot}: {session.prompt}",
             )
         )
     order = PictureRequest(rollouts=tuple(rollouts), view=request)

@@ -7,7 +7,7 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 
-from p2p.contracts.env import EnvModule, EnvSpec
+from p2p.contracts.env import ROBOT_ID, EnvModule, EnvSpec
 from p2p.contracts.errors import InvalidInput, P2PError, TrainingFailed, UnknownName
 from p2p.contracts.intent import Intent
 from p2p.contracts.session import NewSession
@@ -28,8 +28,6 @@ _GYMNASIUM_ID = re.compile(r"([\w-]+/)?\w[\w.-]*-v\d{1,3}", re.ASCII)
 """An id as Gymnasium registers it, without the "module:" before it that would import one."""
 _MODULE_ID = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):((?:[\w-]+/)?\w[\w.-]*-v\d{1,3})", re.ASCII)
 """An id that a module of the user's own registers."""
-_ROBOT = re.compile(r"[a-z0-9_]{1,40}-[0-9a-f]{8}", re.ASCII)
-"""Id of a robot that came as a model file: its name and the hash of the model."""
 
 
 def list_environments() -> tuple[EnvSpec, ...]:
@@ -81,12 +79,12 @@ def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
     """
     if env_id in catalog.known():
         return catalog.load(env_id)
-    robots = {} if _ROBOT.fullmatch(env_id) else ws.runs.robots().all()
+    robots = {} if ROBOT_ID.fullmatch(env_id) else ws.runs.robots().all()
     if env_id in robots:
         env_id = robots[env_id].env_id
     elif (newest := catalog.newest(env_id)) is not None:
         return catalog.load(newest)
-    kept = IterationRecord(ws.runs.environment_dir(env_id)).read_env_spec() if _ROBOT.fullmatch(env_id) else None
+    kept = IterationRecord(ws.runs.environment_dir(env_id)).read_env_spec() if ROBOT_ID.fullmatch(env_id) else None
     if kept is not None and kept.env_id == env_id:
         return kept
     of_module = _MODULE_ID.fullmatch(env_id)
@@ -154,7 +152,7 @@ def _folder_of_module(name: str) -> str | None:
 
 def is_environment_id(text: str) -> bool:
     """Whether a text has the form of an id, so that it can be no name of a robot."""
-    return _GYMNASIUM_ID.fullmatch(text) is not None or _ROBOT.fullmatch(text) is not None
+    return _GYMNASIUM_ID.fullmatch(text) is not None or ROBOT_ID.fullmatch(text) is not None
 
 
 def _add_robot(ws: Workspace, path: Path) -> EnvSpec:

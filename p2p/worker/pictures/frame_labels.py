@@ -51,18 +51,19 @@ def one_line(text: str) -> str:
 
 
 def write_title(page: Image.Image, top: int, title: str, note: str) -> None:
-    """Write a title to the left and a note to the right; cut the title if they would meet."""
+    """Write a title to the left, on half of the width at most, and a note to the right of it; each is cut to fit."""
     pen = ImageDraw.Draw(page)
+    title = shortened(pen, title, page.width / 2 - 12, 14)
+    pen.text((6, top + 3), title, font=font(14), fill=INK)
+    note = shortened(pen, note, page.width - 24 - pen.textlength(title, font=font(14)), SMALLEST)
     pen.text((page.width - 6, top + 5), note, font=font(SMALLEST), fill=PALE, anchor="ra")
-    free_width = page.width - 24 - pen.textlength(note, font=font(SMALLEST))
-    pen.text((6, top + 3), shortened(pen, title, free_width), font=font(14), fill=INK)
 
 
-def shortened(pen: ImageDraw.ImageDraw, text: str, free_width: float) -> str:
-    """Beginning of a title that fits into the width [px]."""
-    if pen.textlength(text, font=font(14)) <= free_width:
+def shortened(pen: ImageDraw.ImageDraw, text: str, free_width: float, size: int) -> str:
+    """Beginning of a text of a font size that fits into the width [px]."""
+    if pen.textlength(text, font=font(size)) <= free_width:
         return text
-    while text and pen.textlength(text + " …", font=font(14)) > free_width:
+    while text and pen.textlength(text + " …", font=font(size)) > free_width:
         text = text[:-1]
     return text.rstrip() + " …"
 

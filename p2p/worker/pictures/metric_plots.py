@@ -87,7 +87,10 @@ def write_plot(path: Path, view: MetricsPlot, runs: Sequence[TrainedRun], title:
     """
     figure = Figure(figsize=SIZE, dpi=DPI, layout="constrained")
     canvas = FigureCanvasAgg(figure)
-    figure.suptitle(title, fontsize=10.5, x=0.01, ha="left", parse_math=False)
+    words = figure.suptitle(title, fontsize=10.5, x=0.01, ha="left", parse_math=False)
+    while title and words.get_window_extent().x1 > figure.bbox.width:
+        title = title[:-1]
+        words.set_text(title.rstrip() + " …")
     draw = {MetricsPlot.CURVE: _draw_curve, MetricsPlot.TERMS: _draw_terms, MetricsPlot.DYNAMICS: _draw_dynamics}
     draw.get(view, _draw_comparison)(figure, runs)
     canvas.draw()  # type: ignore[no-untyped-call]  # matplotlib leaves it untyped

@@ -11,7 +11,7 @@ from p2p.envs import catalog
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures.contact_sheet import write_contact_sheet
 from p2p.worker.pictures.contact_strip import HEADER, LEFT, RIGHT, ROW, contact_rows, paste_contacts, strip_height
-from p2p.worker.pictures.frame_labels import label
+from p2p.worker.pictures.frame_labels import label, write_title
 from p2p.worker.pictures.key_frames import KeyFrames, choose_frames
 from p2p.worker.pictures.key_pictures import ShownRollout
 from p2p.worker.pictures.strip_plot import angle_of, draw_strip, of_parts
@@ -247,6 +247,20 @@ def test_any_title_fits_on_one_line(title: str, tmp_path: Path) -> None:
     assert not len(changed) or changed[:, 0].max() < 22
     note = difference[:, 560:]
     assert note.max() < 60
+
+
+@pytest.mark.parametrize("note", ["", "a note " * 4, "a long note " * 40], ids=["none", "short", "long"])
+def test_a_long_title_keeps_to_its_half_and_the_note_to_its_right(note: str) -> None:
+    def inked(title: str, note: str) -> np.ndarray:
+        page = Image.new("RGB", (800, 22), "white")
+        write_title(page, 0, title, note)
+        return np.flatnonzero((np.asarray(page) < 250).any(axis=(0, 2)))
+
+    title = inked("walk and then turn around " * 20, "")
+    assert 300 < title.max() < 400
+    both = inked("walk and then turn around " * 20, note)
+    assert both.max() < 800
+    assert set(range(title.max() + 1, title.max() + 6)).isdisjoint(both), "a gap is between them"
 
 
 def test_frames_on_a_sheet_show_different_poses(tmp_path: Path) -> None:
