@@ -52,19 +52,29 @@ def add_servos(spec: mujoco.MjSpec, choices: list[str]) -> None:
     choices.append(f"position servos were added to {len(spec.actuators)} joints, since the file has no actuators")
 
 
-def servos_for_motors(spec: mujoco.MjSpec, choices: list[str]) -> None:
-    """Make position servos of the motors of a robot, if all it has are motors of one joint each with a known torque."""
+def servos_for_motors(spec: mujoco.MjSpec, choices: list[str], arm: bool = False) -> None:
+    """Make position servos of a robot's motors of one joint each with a known torque.
+
+    Args:
+        spec: The model.
+        choices: What is chosen is added to them.
+        arm: Whether motors beside other actuators become servos too, such as those of an arm with a gripper; else all
+            of the robot's do, or none.
+    """
     model = spec.compile()
     torques = [_torque_of_motor(model, at) for at in range(model.nu)]
-    if not torques or None in torques:
+    motors = [(at, torque) for at, torque in enumerate(torques) if torque is not None]
+    if not motors or (None in torques and not arm):
         return
     rule = _GainRule(model)
-    for at, (actuator, torque) in enumerate(zip(spec.actuators, torques, strict=True)):
-        rule.make_servo(actuator, model.joint(int(model.actuator_trnid[at, 0])).name, torque)
+    actuators = list(spec.actuators)
+    for at, torque in motors:
+        rule.make_servo(actuators[at], model.joint(int(model.actuator_trnid[at, 0])).name, torque)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    why = "with which arms learn to reach" if arm else "as robots that walk are controlled"
     choices.append(
-        f"the file's {len(torques)} motors became position servos with their torque as the limit, as robots that walk "
-        "are controlled: give the model position actuators for other gains"
+        f"the file's {len(motors)} motors became position servos with their torque as the limit, {why}: give the model "
+        "position actuators for other gains"
     )
 
 

@@ -35,6 +35,7 @@ from p2p.worker.robots.actions import (
 )
 from p2p.worker.robots.model_file import naming, read
 from p2p.worker.robots.overrides import exclude, named, names, read_overrides, said_feet, said_pose
+from p2p.worker.robots.reaching import find_reaching
 from p2p.worker.robots.stance import Pose, find_stance, lowest_points, said_stance
 
 CONTROL_S = 0.02
@@ -97,7 +98,8 @@ def _derived(path: Path) -> Derived:
         exclude(spec, model, over.excluded_actuators, pose)
         model = spec.compile()
         choices.append(f"left out the actuators {', '.join(over.excluded_actuators)}, {says}")
-    model = _with_servos(spec, free, over, says, choices)
+    reaching = find_reaching(spec, torso, over, says, choices)
+    model = _with_servos(spec, free, reaching is not None and not free, over, says, choices)
     stance = find_stance(spec, model, torso, free, said, choices)
     actions = actions_of(model, stance.asked, over.action_scale or REACH)
     control = control_of(model, actions)
@@ -122,11 +124,8 @@ def _derived(path: Path) -> Derived:
             "fixed to the ground, since its base has no free joint (in URDF: a joint of type `floating` whose parent "
             "is `world`)"
         )
-    if over.end_effector is not None and over.target is not None:
-        bodies = names(model, "body")
-        effector, target = (named("body", one, bodies) for one in (over.end_effector, over.target))
-        morphology = morphology.model_copy(update={"effector": effector, "target": target})
-        choices.append(f"{effector} is to reach {target}, {says}")
+    if reaching is not None:
+        morphology = reaching.of(morphology)
     timestep = float(model.opt.timestep)
     frame_skip = max(1, round((over.control_period or CONTROL_S) / timestep))
     reason = says if over.control_period else "as legged robots are controlled"
@@ -144,11 +143,11 @@ def _derived(path: Path) -> Derived:
 
 
 def _with_servos(
-    spec: mujoco.MjSpec, free: bool, over: RobotOverrides, says: str, choices: list[str]
+    spec: mujoco.MjSpec, free: bool, reaches: bool, over: RobotOverrides, says: str, choices: list[str]
 ) -> mujoco.MjModel:
-    """The model whose motors are servos where the robot walks, with the gains that the file beside it says."""
-    if over.motors == "position" or (free and over.motors is None):
-        servos_for_motors(spec, choices)
+    """The model whose motors are servos where the robot walks or reaches, with the gains that are said."""
+    if over.motors == "position" or ((free or reaches) and over.motors is None):
+        servos_for_motors(spec, choices, arm=reaches)
     if over.kp is not None or over.kd is not None:
         choices.append(f"gains of its servos: {set_gains(spec, over.kp, over.kd)}, {says}")
     return spec.compile()
