@@ -163,6 +163,9 @@ class RobotModel(Contract):
     """Of each action, in their order; empty in robots of before it was kept."""
     choices: tuple[str, ...]
     """What was chosen, and why, in words."""
+    loose: str | None = Field(default=None, exclude_if=lambda body: body is None)
+    """Body beside the robot that is to be reached: each episode lays it within 5 cm of its place in `stance`; None
+    where nothing is laid."""
     overridden: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Choices that a file beside the model made, by its keys."""
 

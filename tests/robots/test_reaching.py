@@ -7,8 +7,11 @@ import pytest
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput, P2PError
+from p2p.contracts.senses import Senses
 from p2p.worker.description.describe import describe_robot
 from p2p.worker.engine.environment import make_environment
+from p2p.worker.engine.simulation import make_simulation
+from p2p.worker.export.standalone import Robot
 from p2p.worker.features.kinematics import Kinematics
 
 BOX = """<body name="crate" pos="0.4 0.1 0.05"><freejoint/>
@@ -152,3 +155,66 @@ def test_the_tip_follows_the_arm(tmp_path: Path) -> None:
     assert distance(spec, qpos) == pytest.approx(0.0)
     qpos[1] = -np.pi / 2
     assert distance(spec, qpos) == pytest.approx(0.84 - 0.03)
+
+
+ORDERS = {"the thing last": arm(SITES), "the thing first": arm(SITES, before=BOX, after="")}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_thing_lies_elsewhere_in_each_episode_and_the_policy_sees_where(tmp_path: Path, order: str) -> None:
+    spec = described(tmp_path, ORDERS[order])
+    assert spec.robot is not None
+    assert spec.robot.loose == "crate"
+    assert "laid within 5 cm of its place anew in each episode" in words(spec)
+    joint = next(one for one in spec.joints if one.kind == "free")
+    seen = [one.index for one in spec.observation if one.name in {f"{joint.name}.{axis}" for axis in "xyz"}]
+    assert len(seen) == 3
+    env = make_environment(spec)
+    places, arms = [], []
+    for seed in range(200):
+        observed, _ = env.reset(seed=seed)
+        place = env.data.body("crate").xpos.copy()
+        assert observed[seen] == pytest.approx(place)
+        assert not env.data.qvel[joint.qvel_index : joint.qvel_index + 6].any()
+        places.append(place)
+        arms.append(env.data.joint("elbow").qpos[0])
+    away = np.linalg.norm(np.array(places)[:, :2] - [0.4, 0.1], axis=1)
+    assert away.max() <= 0.05
+    assert np.mean(away < 0.025) == pytest.approx(0.25, abs=0.1), "uniform in the disc"
+    assert np.array(places)[:, 2] == pytest.approx(0.05), "neither in the floor nor above it"
+    assert np.std(arms) > 0.005, "the arm begins with noise, as before"
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_batches_and_the_replay_script_lay_it_at_the_same_place(tmp_path: Path, order: str) -> None:
+    spec = described(tmp_path, ORDERS[order])
+    assert spec.robot is not None
+    env = make_environment(spec)
+    fast = make_simulation(spec, 3)
+    assert fast.engine == "batch"
+    alone = Robot({"robot": spec.robot.model_dump(mode="json"), "frame_skip": spec.frame_skip, "env_kwargs": {}})
+    frame = fast.reset([0, 1, 2], [5, 6, 7])
+    for row, seed in enumerate((5, 6, 7)):
+        observed, _ = env.reset(seed=seed)
+        assert np.array_equal(frame.observations[row], observed)
+        assert np.array_equal(alone.reset(seed=seed)[0], observed)
+        action = np.full(3, 0.3, dtype=np.float32)
+        assert np.array_equal(alone.step(action)[0], env.step(action)[0])
+
+
+def test_a_thing_that_is_fixed_stays_and_another_loose_one_is_not_laid(tmp_path: Path) -> None:
+    spec = described(tmp_path, arm(SITES, after=BOX + BALL), 'target = "toy"')
+    assert spec.robot is not None
+    assert spec.robot.loose == "toy"
+    post = '<body name="post" pos="0.3 0 0.3"><geom type="sphere" size="0.03"/></body>'
+    fixed = described(tmp_path, arm(SITES, after=post), 'target = "post"')
+    assert fixed.robot is not None
+    assert fixed.robot.loose is None
+    assert fixed.morphology.target == "post"
+
+
+def test_the_senses_of_an_arm_are_its_joints_not_the_thing(tmp_path: Path) -> None:
+    senses = Senses.of(described(tmp_path, arm(SITES)), "robot")
+    assert senses is not None
+    assert senses.root is None
+    assert senses.joints == ("turn", "shoulder", "elbow")

@@ -137,6 +137,7 @@ def _derived(path: Path) -> Derived:
         healthy=healthy,
         control=control,
         choices=tuple(choices),
+        loose=reaching.loose if reaching is not None else None,
         overridden=tuple(name for name in RobotOverrides.model_fields if told and name in told.model_fields_set),
     )
     return Derived(robot, morphology, actions, frame_skip)

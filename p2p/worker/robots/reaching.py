@@ -11,6 +11,7 @@ from p2p.contracts.env import Morphology
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.robot import RobotOverrides
 from p2p.rewards.definitions import TorsoFreedom
+from p2p.worker.engine.loose_thing import SPREAD_M
 from p2p.worker.engine.morphology import FREE, base_of, index_of, largest_geom, name_of
 from p2p.worker.robots.overrides import named, names
 
@@ -30,6 +31,8 @@ class Reaching:
     """A body."""
     radius: float
     """Of the target [m]."""
+    loose: str | None
+    """The target, where it lies beside a robot that is fixed to the ground; None for what is part of either."""
 
     def of(self, morphology: Morphology) -> Morphology:
         """The parts of a body, with these two."""
@@ -57,13 +60,16 @@ def find_reaching(
     fixed = base_of(model, torso) is TorsoFreedom.FIXED
     loose = loose_bodies(model, torso)
     if over.target is not None:
-        target, why = named("body", over.target, names(model, "body")), says
+        body = names(model, "body").index(named("body", over.target, names(model, "body")))
+        target, why = _named_body(spec, body), says
     elif fixed and len(loose) == 1:
         target, why = _named_body(spec, loose[0]), "the one thing beside the robot that moves freely"
     else:
         _require_none_said(over, says)
         return None
-    choices.append(f"to be reached: {target}, {why}")
+    lies = fixed and index_of(model, "body", target) in loose
+    laid = f"; laid within {100 * SPREAD_M:g} cm of its place anew in each episode" if lies else ""
+    choices.append(f"to be reached: {target}, {why}{laid}")
     if over.end_effector is not None:
         sites = [model.site(site).name for site in range(model.nsite)]
         effector = named("body or site", over.end_effector, (*names(model, "body"), *filter(None, sites)))
@@ -76,7 +82,7 @@ def find_reaching(
         return None
     geom = largest_geom(model, index_of(model, "body", target))
     radius = float(model.geom_aabb[geom, 3:].min()) if geom is not None else 0.0
-    return Reaching(effector, target, round(radius, 6))
+    return Reaching(effector, target, round(radius, 6), target if lies else None)
 
 
 def _require_none_said(over: RobotOverrides, says: str) -> None:
