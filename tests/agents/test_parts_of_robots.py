@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from test_builtin_author import load_class
 
 from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.contracts.env import EnvSpec
@@ -131,3 +133,21 @@ def test_what_counts_as_reached_follows_from_the_size(tmp_path: Path, text: str,
     assert any("What is reached is a" in text for text in understood.assumed)
     draft = BuiltinAuthor().write(understood.intent, spec)
     assert draft.config_changes["total_timesteps"] == 500_000
+
+
+def test_each_centimetre_pays_and_within_the_limit_most(tmp_path: Path) -> None:
+    file = tmp_path / "arm.xml"
+    file.write_text(CUBE)
+    spec = describe_robot("arm", file)
+    author = BuiltinAuthor()
+    reward = load_class(author.write(author.elicit("reach the box", spec), spec).source)
+    obs = np.zeros(spec.obs_dim)
+
+    def paid(distance: float, rate: float = 0.0) -> float:
+        info = dict.fromkeys(spec.feature_names, 0.0) | {"target_distance": distance, "action_rate": rate}
+        return float(reward(obs, np.zeros(spec.action_dim), obs, {**info, "_episode_start": True})[0])
+
+    steps = [paid(distance) for distance in (0.5, 0.2, 0.05, 0.03, 0.02, 0.01)]
+    assert steps == sorted(steps)
+    assert steps[4] - steps[3] > 3 * (paid(0.07) - paid(0.08)), "where it is decided"
+    assert paid(0.02, rate=1.0) < paid(0.02), "trembling costs"

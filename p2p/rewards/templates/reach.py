@@ -61,7 +61,7 @@ class Reach(Template):
             terms=(
                 Term("distance", 5.0, 'info["target_distance"]', "d", "penalty for the distance", sign=-1),
                 Term("near", 1.0, near, rf"\mathrm{{tol}}(d; 0, {paid:g})", f"being at the {what}", margin=0.1),
-                *((_well_inside(inside, limit), jerk(0.05)) if body.thing is not None else ()),
+                *((_well_inside(inside, limit), jerk(0.3)) if body.thing is not None else ()),
                 effort(body.effort),
             ),
             main=main,
