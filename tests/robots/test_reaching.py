@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import InvalidInput, P2PError
+from p2p.contracts.errors import InvalidConfig, InvalidInput, P2PError
 from p2p.contracts.senses import Senses
+from p2p.contracts.terrain import Terrain
 from p2p.worker.description.describe import describe_robot
 from p2p.worker.engine.environment import make_environment
 from p2p.worker.engine.simulation import make_simulation
@@ -218,3 +219,9 @@ def test_the_senses_of_an_arm_are_its_joints_not_the_thing(tmp_path: Path) -> No
     assert senses is not None
     assert senses.root is None
     assert senses.joints == ("turn", "shoulder", "elbow")
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_arm_stands_on_no_terrain(tmp_path: Path, order: str) -> None:
+    with pytest.raises(InvalidConfig, match="stays where it is"):
+        Terrain(kind="rough", height=0.06).require(described(tmp_path, ORDERS[order]))
