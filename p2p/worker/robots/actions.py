@@ -52,29 +52,19 @@ def add_servos(spec: mujoco.MjSpec, choices: list[str]) -> None:
     choices.append(f"position servos were added to {len(spec.actuators)} joints, since the file has no actuators")
 
 
-def servos_for_motors(spec: mujoco.MjSpec, choices: list[str], arm: bool = False) -> None:
-    """Make position servos of a robot's motors of one joint each with a known torque.
-
-    Args:
-        spec: The model.
-        choices: What is chosen is added to them.
-        arm: Whether motors beside other actuators become servos too, such as those of an arm with a gripper; else all
-            of the robot's do, or none.
-    """
+def servos_for_motors(spec: mujoco.MjSpec, choices: list[str]) -> None:
+    """Make position servos of the motors of a robot, if all it has are motors of one joint each with a known torque."""
     model = spec.compile()
     torques = [_torque_of_motor(model, at) for at in range(model.nu)]
-    motors = [(at, torque) for at, torque in enumerate(torques) if torque is not None]
-    if not motors or (None in torques and not arm):
+    if not torques or None in torques:
         return
     rule = _GainRule(model)
-    actuators = list(spec.actuators)
-    for at, torque in motors:
-        rule.make_servo(actuators[at], model.joint(int(model.actuator_trnid[at, 0])).name, torque)
+    for at, (actuator, torque) in enumerate(zip(spec.actuators, torques, strict=True)):
+        rule.make_servo(actuator, model.joint(int(model.actuator_trnid[at, 0])).name, torque)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    why = "with which arms learn to reach" if arm else "as robots that walk are controlled"
     choices.append(
-        f"the file's {len(motors)} motors became position servos with their torque as the limit, {why}: give the model "
-        "position actuators for other gains"
+        f"the file's {len(torques)} motors became position servos with their torque as the limit, as robots that walk "
+        "are controlled: give the model position actuators for other gains"
     )
 
 
@@ -100,6 +90,24 @@ def _torque_of_motor(model: mujoco.MjModel, at: int) -> float | None:
     if model.jnt_actfrclimited[joint]:
         limits.append(float(np.abs(model.jnt_actfrcrange[joint]).max()))
     return min(limits, default=0.0) or None
+
+
+def servos_for_arm(spec: mujoco.MjSpec, choices: list[str]) -> None:
+    """Make position servos of an arm's motors with a known torque; its gripper may have other actuators."""
+    model = spec.compile()
+    rule = _GainRule(model)
+    made = 0
+    for at, actuator in enumerate(list(spec.actuators)):
+        torque = _torque_of_motor(model, at)
+        if torque is not None:
+            rule.make_servo(actuator, model.joint(int(model.actuator_trnid[at, 0])).name, torque)
+            made += 1
+    if made:
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        choices.append(
+            f"the file's {made} motors became position servos with their torque as the limit, with which arms learn to "
+            "reach: give the model position actuators for other gains"
+        )
 
 
 class _GainRule:

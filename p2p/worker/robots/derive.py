@@ -30,6 +30,7 @@ from p2p.worker.robots.actions import (
     compile_actions,
     control_in_words,
     control_of,
+    servos_for_arm,
     servos_for_motors,
     set_gains,
 )
@@ -99,7 +100,9 @@ def _derived(path: Path) -> Derived:
         model = spec.compile()
         choices.append(f"left out the actuators {', '.join(over.excluded_actuators)}, {says}")
     reaching = find_reaching(spec, torso, over, says, choices)
-    model = _with_servos(spec, free, reaching is not None and not free, over, says, choices)
+    if reaching is not None and base_of(model, torso) is TorsoFreedom.FIXED and over.motors != "torque":
+        servos_for_arm(spec, choices)
+    model = _with_servos(spec, free, over, says, choices)
     stance = find_stance(spec, model, torso, free, said, choices)
     actions = actions_of(model, stance.asked, over.action_scale or REACH)
     control = control_of(model, actions)
@@ -144,11 +147,11 @@ def _derived(path: Path) -> Derived:
 
 
 def _with_servos(
-    spec: mujoco.MjSpec, free: bool, reaches: bool, over: RobotOverrides, says: str, choices: list[str]
+    spec: mujoco.MjSpec, free: bool, over: RobotOverrides, says: str, choices: list[str]
 ) -> mujoco.MjModel:
-    """The model whose motors are servos where the robot walks or reaches, with the gains that are said."""
-    if over.motors == "position" or ((free or reaches) and over.motors is None):
-        servos_for_motors(spec, choices, arm=reaches)
+    """The model whose motors are servos where the robot walks, with the gains that the file beside it says."""
+    if over.motors == "position" or (free and over.motors is None):
+        servos_for_motors(spec, choices)
     if over.kp is not None or over.kd is not None:
         choices.append(f"gains of its servos: {set_gains(spec, over.kp, over.kd)}, {says}")
     return spec.compile()
