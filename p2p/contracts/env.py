@@ -122,7 +122,11 @@ class Morphology(Contract):
     target: str | None = None
     """Body to be reached, or None."""
     effector: str | None = None
-    """Body that reaches for it (the pushed object in Pusher), or None."""
+    """Body, or site, that reaches for it (the pushed object in Pusher), or None."""
+    target_radius: float = Field(default=0.0, exclude_if=lambda radius: not radius, repr=False)
+    """Half of the target's thickness, so that no point of its surface is nearer to its centre [m]; 0 for a point."""
+    height_counts: bool = Field(default=False, exclude_if=lambda counts: not counts, repr=False)
+    """Whether `target_distance` is in space and up to the target's surface; else horizontal and up to its centre."""
     pole: str | None = None
     """Last pole body of a pendulum, or None."""
     upright: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
@@ -163,6 +167,9 @@ class RobotModel(Contract):
     """Of each action, in their order; empty in robots of before it was kept."""
     choices: tuple[str, ...]
     """What was chosen, and why, in words."""
+    loose: str | None = Field(default=None, exclude_if=lambda body: body is None)
+    """Body beside the robot that is to be reached: each episode lays it within 5 cm of its place in `stance`; None
+    where nothing is laid."""
     overridden: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Choices that a file beside the model made, by its keys."""
 

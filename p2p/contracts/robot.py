@@ -38,14 +38,12 @@ class RobotOverrides(Contract):
     action_scale: Annotated[float, Field(gt=0, le=3.2)] | None = None
     """How far from the stance an action of 1 asks a servo to go [rad or m]."""
     end_effector: Name | None = None
-    """Body that is to reach `target`."""
+    """Body, or site, that is to reach `target`."""
     target: Name | None = None
     """Body to be reached: the feature `target_distance` is from `end_effector` to it."""
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
-        if (self.end_effector is None) != (self.target is None):
-            raise ValueError("end_effector and target belong together: expected both or none")
         if self.healthy is not None and self.healthy[0] >= self.healthy[1]:
             raise ValueError(f"healthy is [{self.healthy[0]:g}, {self.healthy[1]:g}]: expected the lower height first")
         return self

@@ -43,7 +43,8 @@ class Senses(Contract):
                 f'observation is "{observation}" and {env.env_id} is an environment of Gymnasium\'s: expected a robot '
                 'that came as a model file, or observation "full".'
             )
-        root = next((joint for joint in env.joints if joint.kind == "free"), None)
+        bases = [joint for joint in env.joints if joint.kind == "free" and joint.body != env.robot.loose]
+        root = bases[0] if bases else None
         inner = [joint for joint in env.joints if joint.kind in ("hinge", "slide")]
         return cls(
             root=(root.qpos_index, root.qvel_index) if root is not None else None,

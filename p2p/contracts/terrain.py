@@ -124,7 +124,8 @@ class Terrain(Contract):
                 f"terrain is for robots from a model file, and {env.env_id} comes with Gymnasium or a module, whose "
                 "own observations, rewards and falls take the floor for level. Leave terrain out."
             )
-        free = [joint.qpos_index for joint in env.joints if joint.kind == "free"]
+        own = [joint for joint in env.joints if joint.body != env.robot.loose]
+        free = [joint.qpos_index for joint in own if joint.kind == "free"]
         if not free or free[0] != 0:
             raise InvalidConfig(
                 f"terrain is for robots with a free base, and {env.env_id} has none: it stays where it is, or its "

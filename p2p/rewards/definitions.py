@@ -90,6 +90,14 @@ _CLOSING = (
     ("action_rate", "1", "-", "Mean square of the scaled action's change; 0 at an episode's first step."),
 )
 _TARGET = (("target_distance", "m", "world", "Horizontal distance from {effector} to {target}."),)
+_TARGET_IN_SPACE = (
+    (
+        "target_distance",
+        "m",
+        "world",
+        "Distance from {effector} to the ball inside {target} about its centre, never negative.",
+    ),
+)
 _POLE = (
     ("cart_position", "m", "world", "Place of the cart on its rail."),
     ("velocity_x", "m/s", "world", "Change of cart_position over the last control step."),
@@ -112,7 +120,8 @@ def features_of(base: TorsoFreedom, morphology: Morphology, floor: bool) -> tupl
         rows += _POLE
     if morphology.target:
         names = {"effector": morphology.effector, "target": morphology.target}
-        rows += [(name, unit, frame, text.format(**names)) for name, unit, frame, text in _TARGET]
+        definitions = _TARGET_IN_SPACE if morphology.height_counts else _TARGET
+        rows += [(name, unit, frame, text.format(**names)) for name, unit, frame, text in definitions]
     if floor:
         rows += [(f"contact_{foot}", "1", "-", f"1 while {foot} touches the floor.") for foot in morphology.feet]
     return tuple(

@@ -57,7 +57,7 @@ class States(Rows):
     joint_speed: Floats
     """Mean |velocity| of the joints inside the body, shape (B,) [rad/s]."""
     target_distance: Floats
-    """Horizontal distance from effector to target, shape (B,) [m]."""
+    """Distance from effector to target as `Morphology.height_counts` says, shape (B,) [m]."""
     pole_angle: Floats
     """Angle of the poles from upright, summed, shape (B,) [rad]."""
     pole_height: Floats

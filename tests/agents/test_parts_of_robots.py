@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from test_builtin_author import load_class
 
 from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.contracts.env import EnvSpec
@@ -63,3 +65,89 @@ def test_rewards_of_a_reared_robot_are_of_its_size(robots: dict[str, EnvSpec]) -
     author = BuiltinAuthor()
     draft = author.write(author.elicit("stand on your hind legs", robots["pony"]), robots["pony"])
     assert 'info["top_height"], 0.4' in draft.source, "the cheetah's 1.1 m is three ponies high"
+
+
+def arm_beside(thing: str, name: str = "thing") -> str:
+    body = f'<body name="{name}" pos="0.3 0 0.1"><freejoint/>{thing}</body></worldbody>'
+    return ARM.replace("</worldbody>", body)
+
+
+CUBE = arm_beside('<geom name="red_cube" type="box" size=".05 .06 .05"/>', "crate")
+BALL = arm_beside('<geom type="sphere" size=".02"/>', "toy")
+MUG = arm_beside('<geom type="ellipsoid" size=".03 .03 .1"/>', "mug")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (CUBE, "reach the box"),
+        (CUBE, "reach for the red cube"),
+        (CUBE, "reach the crate"),
+        (CUBE, "reach the target"),
+        (CUBE, "touch the object"),
+        (CUBE, "keep touching the cube"),
+        (CUBE, "move to the small box"),
+        (BALL, "touch the ball"),
+        (BALL, "reach the red ball for 3 seconds"),  # no colour is known of it
+        (MUG, "reach for the mug"),
+    ],
+)
+def test_a_thing_is_called_by_its_name_or_its_shape(tmp_path: Path, text: str, sentence: str) -> None:
+    file = tmp_path / "arm.xml"
+    file.write_text(text)
+    intent = BuiltinAuthor().elicit(sentence, describe_robot("arm", file))
+    assert [one.key for one in intent.criteria][:2] == ["reaches_target", "stays_at_target"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "said"),
+    [
+        (CUBE, "touch the ball", "There is no ball beside this robot; there is a box called 'crate'."),
+        (CUBE, "reach the blue cube", "There is no blue cube beside this robot; there is a box called 'crate'."),
+        (BALL, "reach for the cylinder", "There is no cylinder beside this robot; there is a ball called 'toy'."),
+        (MUG, "reach the box", "There is no box beside this robot; there is an ellipsoid called 'mug'."),
+        (CUBE, "reach the banana", "there is a box called 'crate'"),
+        (arm_beside('<geom type="box" size=".1 .1 .1"/>', "box"), "reach the capsule", "there is a box."),
+        (ARM, "reach the box", "there is nothing to reach"),
+    ],
+)
+def test_another_thing_is_refused_by_name(tmp_path: Path, text: str, sentence: str, said: str) -> None:
+    file = tmp_path / "arm.xml"
+    file.write_text(text)
+    with pytest.raises(UnknownPhrase) as caught:
+        BuiltinAuthor().elicit(sentence, describe_robot("arm", file))
+    assert said in str(caught.value).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"), [(CUBE, 0.03), (BALL, 0.02), (CUBE.replace(".05 .06 .05", ".2 .2 .2"), 0.05)]
+)
+def test_what_counts_as_reached_follows_from_the_size(tmp_path: Path, text: str, limit: float) -> None:
+    file = tmp_path / "arm.xml"
+    file.write_text(text)
+    spec = describe_robot("arm", file)
+    understood = BuiltinAuthor().understand("reach the target", spec)
+    for criterion in understood.intent.criteria[:2]:
+        assert criterion.predicate is not None
+        assert criterion.predicate.threshold == pytest.approx(limit)
+    assert any("What is reached is a" in text for text in understood.assumed)
+    draft = BuiltinAuthor().write(understood.intent, spec)
+    assert draft.config_changes["total_timesteps"] == 500_000
+
+
+def test_each_centimetre_pays_and_within_the_limit_most(tmp_path: Path) -> None:
+    file = tmp_path / "arm.xml"
+    file.write_text(CUBE)
+    spec = describe_robot("arm", file)
+    author = BuiltinAuthor()
+    reward = load_class(author.write(author.elicit("reach the box", spec), spec).source)
+    obs = np.zeros(spec.obs_dim)
+
+    def paid(distance: float, rate: float = 0.0) -> float:
+        info = dict.fromkeys(spec.feature_names, 0.0) | {"target_distance": distance, "action_rate": rate}
+        return float(reward(obs, np.zeros(spec.action_dim), obs, {**info, "_episode_start": True})[0])
+
+    steps = [paid(distance) for distance in (0.5, 0.2, 0.05, 0.03, 0.02, 0.01)]
+    assert steps == sorted(steps)
+    assert steps[4] - steps[3] > 3 * (paid(0.07) - paid(0.08)), "where it is decided"
+    assert paid(0.02, rate=1.0) < paid(0.02), "trembling costs"

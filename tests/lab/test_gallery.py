@@ -55,13 +55,17 @@ def test_the_command_describes_and_says_why_not(tmp_path: Path, capsys: pytest.C
 
 
 def test_the_table_counts_sessions_of_each_sentence() -> None:
-    def verdict(seed: int, outcome: str, rate: float | None) -> Verdict:
-        said = {"robot": "pony", "env_id": "pony-00000000", "sentence": "stand still", "total_timesteps": 1000}
+    def verdict(seed: int, outcome: str, rate: float | None, steps: int | None = 1000) -> Verdict:
+        said = {"robot": "pony", "env_id": "pony-00000000", "sentence": "stand still", "total_timesteps": steps}
         return Verdict(**said, seed=seed, outcome=outcome, success_rate=rate, wall_s=60.4)
 
     verdicts = (verdict(1, "passed", 0.98), verdict(2, "max_iterations", 0.5), verdict(3, "error", None))
     table = markdown(Gallery(robots=(Shown(name="pony", package="ponies", licence="MIT", verdicts=verdicts),)))
     assert '"stand still": 1 of 3 (98%, 50%, -; 60 s, 60 s, 60 s; 1,000 steps)' in table
+    own = markdown(
+        Gallery(robots=(Shown(name="pony", package="", licence="", verdicts=(verdict(1, "passed", 1.0, None),)),))
+    )
+    assert "p2p's own number of steps" in own
 
 
 def test_every_robot_has_a_name_of_its_own() -> None:

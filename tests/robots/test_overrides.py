@@ -36,7 +36,7 @@ def test_each_key_takes_the_place_of_a_choice_and_says_so(tmp_path: Path) -> Non
     )
     assert spec.robot is not None
     assert spec.robot.overridden == ("forward", "feet", "stance", "healthy", "control_period", "end_effector", "target")
-    assert sum("as my_pony.toml says" in choice for choice in spec.robot.choices) == 6
+    assert sum("as my_pony.toml says" in choice for choice in spec.robot.choices) == 7
     assert spec.morphology.feet[0] == "rl_foot"
     assert "rr_foot" in spec.morphology.feet, "a body stands for its geoms"
     assert spec.morphology.upright == (0.0, 0.0, 0.0, 1.0)

@@ -188,6 +188,8 @@ def _assumed(skills: Sequence[Skill], body: RobotFacts) -> Iterator[str]:
             yield f"No direction is given to {skill.name}: {side}."
         if any(name.endswith(f":{EITHER}") for name in skill.params.qualities):
             yield "No side is given: it learns to the left, and either side counts."
+        if skill.name == "reach" and body.thing is not None:
+            yield f"What is reached is {body.thing.in_words}; its middle is aimed at."
         if skill.name == "follow" and body.commands is None and skill.params.speed_range is None:
             yield "No speed is given: commands go up to what a robot of this size walks at."
         if skill.name == "move" and not {skill.params.pace, skill.params.speed, skill.params.speed_range} - {None}:

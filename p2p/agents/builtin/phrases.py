@@ -6,6 +6,7 @@ from itertools import takewhile
 
 from p2p.agents.builtin.meaning import Said, skill_of
 from p2p.agents.builtin.refusals import UnreadPart, explained, meant, not_understood
+from p2p.agents.builtin.things import named_target
 from p2p.agents.builtin.tokens import NumberWithUnit, Token, tokens
 from p2p.agents.builtin.vocabulary import LEXICON, LONGEST, PARTS, Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
@@ -89,7 +90,7 @@ def read(sentence: str, body: RobotFacts, *, partly: bool = False) -> Reading:
 
 
 def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
-    pieces = _swallowed(_pieces(tokens(sentence)))
+    pieces = _swallowed(_pieces(named_target(tokens(sentence), body)))
     # Refuse a sentence that names another robot than the environment's.
     for piece in pieces:
         if isinstance(piece.mark, Mark) and piece.kind is Kind.ROBOT:
@@ -168,6 +169,7 @@ def _require_parts(steps: Sequence[Sequence[Piece]], body: RobotFacts) -> None:
                     )
             if reaches and piece.mark is None and not explained(piece).suggestions:
                 here = "its target alone" if body.has("target_distance") else "nothing to reach"
+                here = body.thing.in_words if body.thing is not None else here
                 raise UnknownPhrase(
                     f"{piece.text!r}: {body.env_id} has no such thing for {body.noun} to reach; there is {here}.",
                     Refusal.IMPOSSIBLE,

@@ -35,7 +35,8 @@ class Verdict(Contract):
     env_id: str
     sentence: str
     seed: int
-    total_timesteps: int
+    total_timesteps: int | None = None
+    """As given; None where p2p chose them."""
     outcome: str
     success_rate: float | None = Field(default=None, ge=0, le=1)
     wall_s: float
@@ -70,7 +71,9 @@ def gallery(  # noqa: PLR0913  typer reads one parameter per option
     ] = None,
     train: Annotated[bool, typer.Option(help="Train the sentences too, one session at a time.")] = False,
     seeds: Annotated[int, typer.Option(min=1, help="Sessions of each sentence.")] = 1,
-    timesteps: Annotated[int, typer.Option(min=1000, help="Steps of each training.")] = 200_000,
+    timesteps: Annotated[
+        int | None, typer.Option(min=1000, help="Steps of each training; else as many as p2p takes for the sentence.")
+    ] = None,
     readme: Annotated[Path | None, typer.Option(help="Write the table and the pictures into this document.")] = None,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
@@ -144,7 +147,7 @@ def _keep_licence(found: Found, place: Path) -> None:
         shutil.copyfile(found.licence_file, place / "LICENSE")
 
 
-def _trained(ws: Workspace, place: Path, robot: Shown, sentence: str, seed: int, timesteps: int) -> None:
+def _trained(ws: Workspace, place: Path, robot: Shown, sentence: str, seed: int, timesteps: int | None) -> None:
     """Train a sentence once, unless that has been done."""
     record = place / "verdicts.jsonl"
     for one in files.read_models(record, Verdict):
@@ -158,7 +161,7 @@ def _trained(ws: Workspace, place: Path, robot: Shown, sentence: str, seed: int,
         max_iterations=1,
         n_seeds=1,
         seed=seed,
-        config={"total_timesteps": timesteps},
+        config={"total_timesteps": timesteps} if timesteps is not None else {},
     ).wait()
     verdict = Verdict(
         robot=robot.name,
@@ -197,4 +200,6 @@ def _told(robot: Shown, sentence: str) -> str:
     passed = sum(one.outcome == "passed" for one in mine)
     rates = ", ".join("-" if one.success_rate is None else f"{one.success_rate:.0%}" for one in mine)
     times = ", ".join(f"{one.wall_s:.0f} s" for one in mine)
-    return f'"{sentence}": {passed} of {len(mine)} ({rates}; {times}; {mine[0].total_timesteps:,} steps)'
+    given = mine[0].total_timesteps
+    steps = f"{given:,} steps" if given is not None else "p2p's own number of steps"
+    return f'"{sentence}": {passed} of {len(mine)} ({rates}; {times}; {steps})'

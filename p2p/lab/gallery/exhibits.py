@@ -7,9 +7,10 @@ from pathlib import Path
 from p2p.contracts.errors import InvalidInput
 
 _PLAYGROUND = "mujoco_playground/_src"
-_ROBOSUITE = "robosuite/models/assets/robots"
+_ARMS = f"{_PLAYGROUND}/manipulation"
 EXAMPLES = Path(__file__).parents[3] / "examples"
 LEGGED = ("stand still", "move forward")
+BOX = ("reach the box",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,10 @@ EXHIBITS = (
     Exhibit("unitree_g1", "playground", f"{_PLAYGROUND}/locomotion/g1/xmls/scene_mjx_feetonly_flat_terrain.xml"),
     Exhibit("unitree_h1", "playground", f"{_PLAYGROUND}/locomotion/h1/xmls/scene_mjx_feetonly.xml"),
     Exhibit("spot", "playground", f"{_PLAYGROUND}/locomotion/spot/xmls/scene_mjx_feetonly_flat_terrain.xml"),
-    Exhibit("panda", "robosuite", f"{_ROBOSUITE}/panda/robot.xml", ()),
-    Exhibit("leap_hand", "playground", f"{_PLAYGROUND}/manipulation/leap_hand/xmls/leap_rh_mjx.xml", ()),
+    Exhibit(
+        "panda_and_box", "playground", f"{_ARMS}/franka_emika_panda_robotiq/xmls/scene_panda_robotiq_cube.xml", BOX
+    ),
+    Exhibit("leap_hand_and_cube", "playground", f"{_ARMS}/leap_hand/xmls/scene_mjx_cube.xml", ("reach the cube",)),
     Exhibit("snake", "", "snake.xml", ("move forward", "turn left")),
 )
 

@@ -72,6 +72,22 @@ class JumpLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Thing:
+    """What a robot from a model file is to reach."""
+
+    noun: str
+    """What it is called: "box"."""
+    in_words: str
+    """With an article, and its name where that is another: "a box called 'crate'"."""
+    words: frozenset[str]
+    """Words in the names of its body and its geoms."""
+    shapes: frozenset[str]
+    """Kinds of its geoms, as MuJoCo names them."""
+    radius: float
+    """As `Morphology.target_radius` [m]."""
+
+
+@dataclass(frozen=True, slots=True)
 class RobotFacts:
     """Facts of one environment for the templates. Sources: measured policies, or marked proposals."""
 
@@ -129,6 +145,8 @@ class RobotFacts:
     """Words in the names of its bodies, joints and geoms, such as "arm" of `right_upper_arm`."""
     four_feet: FourFeet | None = None
     """The feet of a four-legged body, by where they are."""
+    thing: Thing | None = None
+    """What it is to reach, of a robot that was described from a model file."""
     commands: Commands | None = None
     """What its session tells it to follow; None where the session says nothing of it."""
 

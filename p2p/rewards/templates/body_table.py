@@ -9,9 +9,11 @@ from math import inf
 
 from p2p.contracts.env import EnvSpec, inner_joints
 from p2p.rewards.legs import four_feet
-from p2p.rewards.templates.bodies import Band, JumpLimits, Pacing, RobotFacts, Upright
+from p2p.rewards.templates.bodies import Band, JumpLimits, Pacing, RobotFacts, Thing, Upright
 from p2p.rewards.templates.skill import Pace
 
+REACHING = 500_000
+"""Training steps in which an arm from a model file learns to reach."""
 _LEGGED = frozenset({"move", "follow", "still", "posture", "jump", "flip"})
 
 _CHEETAH = RobotFacts(
@@ -228,12 +230,28 @@ def body_of(spec: EnvSpec) -> RobotFacts:
         feet_names=spec.morphology.feet if "airborne" in spec.feature_names else (),
         joints=inner_joints(spec),
         described=spec.robot is not None,
+        thing=_thing(spec) if spec.robot is not None and spec.morphology.target is not None else None,
         standing=max(spec.rest_height if spec.robot is not None else middle, 0.1),
         four_feet=feet,
         commands=spec.commands,
         part_names=frozenset(re.findall(r"[a-z]+", " ".join(names).lower())),
         skills=known.skills | ({"rear"} if spec.robot is not None and feet is not None else set()),
     )
+
+
+_NOUNS = {"box": "box", "sphere": "ball", "cylinder": "cylinder", "capsule": "capsule", "ellipsoid": "ellipsoid"}
+"""What a thing of a shape is called."""
+
+
+def _thing(spec: EnvSpec) -> Thing:
+    body = str(spec.morphology.target)
+    geoms = [geom for geom in spec.geoms if geom.body == body]
+    shapes = frozenset(geom.kind for geom in geoms)
+    noun = next((noun for kind, noun in _NOUNS.items() if kind in shapes), "thing")
+    called = "" if body == noun else f" called {body!r}"
+    article = "an" if noun[0] in "aeiou" else "a"
+    words = frozenset(re.findall(r"[a-z]+", " ".join([body, *(geom.name for geom in geoms)]).lower()))
+    return Thing(noun, f"{article} {noun}{called}", words - {"geom"}, shapes, spec.morphology.target_radius)
 
 
 def _guess(spec: EnvSpec) -> RobotFacts:
@@ -257,6 +275,7 @@ def _guess(spec: EnvSpec) -> RobotFacts:
         high=0.95 * height,
         jump=JumpLimits(once=0.1, high=0.25, rise=1.5 * height),
         terminates=spec.can_disable_termination,
+        budgets={"reach": REACHING} if spec.robot is not None else {},
     )
 
 

@@ -90,7 +90,9 @@ def describe_robot(name: str, path: Path) -> EnvSpec:
     initial.qpos[:] = env.init_qpos
     mujoco.mj_forward(env.model, initial)
     portrait = Portrait(f"From {model.source}.", *_guessed(env.model, initial, derived.morphology))
-    parts = (model.xml, model.stance, model.healthy, derived.morphology, derived.frame_skip)
+    parts: tuple[object, ...] = (model.xml, model.stance, model.healthy, derived.morphology, derived.frame_skip)
+    if derived.morphology.target is not None:  # they were not yet told when robots without a target got their ids
+        parts = (*parts, derived.morphology.target_radius, derived.morphology.height_counts)
     version = hashlib.sha256(repr(parts).encode()).hexdigest()[:VERSION_LENGTH]
     spec = _described(f"{name}-{version}", env, initial, portrait, MAX_EPISODE_STEPS, settling_s=0.0)  # it rests
     actions = tuple(

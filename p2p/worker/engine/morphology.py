@@ -61,6 +61,15 @@ def robot_geoms(model: mujoco.MjModel, torso: int) -> Indices:
     return np.flatnonzero(model.body_rootid[model.geom_bodyid] == model.body_rootid[torso])
 
 
+def largest_geom(model: mujoco.MjModel, body: int) -> int | None:
+    """The geom of a body that takes most room, of those that collide if any do; None for a body without geoms."""
+    geoms = np.flatnonzero(model.geom_bodyid == body)
+    solid = geoms[(model.geom_contype[geoms] != 0) | (model.geom_conaffinity[geoms] != 0)]
+    candidates = solid if len(solid) else geoms
+    room = model.geom_aabb[candidates, 3:].prod(axis=1)
+    return int(candidates[room.argmax()]) if len(candidates) else None
+
+
 def floor_geom(model: mujoco.MjModel, torso: int) -> int | None:
     """The first plane of the world that the torso's robot can touch, or the terrain in its place, or None."""
     robot = robot_geoms(model, torso)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.env import RobotModel
 from p2p.worker.engine.height_field import height_field
+from p2p.worker.engine.loose_thing import LooseThing
 from p2p.worker.engine.terrain import LaidTerrain
 
 MAX_EPISODE_STEPS = 1000
@@ -20,7 +21,8 @@ RESET_NOISE = 0.02
 class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
     """Observes positions but x and y of a free base, and velocities, as they are; pays speed along x and standing.
 
-    On a terrain the height of a free base is that above the ground below it, where it is observed and judged healthy.
+    A thing that an arm is to reach is seen whole, and lies elsewhere in each episode. On a terrain the height of a free
+    base is that above the ground below it, where it is observed and judged healthy.
 
     Args:
         robot: Its model and stance.
@@ -53,7 +55,8 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         self._terminate_when_unhealthy = terminate_when_unhealthy and robot.healthy is not None
         self._healthy_z_range = robot.healthy or (-np.inf, np.inf)
         first_is_free = int(self.model.jnt_type[0]) == int(mujoco.mjtJoint.mjJNT_FREE)
-        self._skip = 2 if first_is_free else 0
+        self._skip = 2 if first_is_free and robot.loose is None else 0
+        self._loose = LooseThing(self.model, robot.loose, self.init_qpos) if robot.loose is not None else None
         seen = self.model.nq - self._skip + self.model.nv
         self.observation_structure = {"skipped_qpos": self._skip}
         self.observation_space = Box(-np.inf, np.inf, (seen,), np.float64)
@@ -76,6 +79,8 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         qvel = self.init_qvel + noise * self.np_random.standard_normal(self.model.nv)
         if self._starts is not None:
             qpos[:2] += self._starts[self.np_random.integers(len(self._starts))]
+        if self._loose is not None:
+            self._loose.lay(self.np_random, qpos, qvel)
         self.set_state(qpos, qvel)
         return self._get_obs(), {}
 

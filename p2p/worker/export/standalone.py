@@ -38,6 +38,8 @@ Act = Callable[[NDArray[Any]], NDArray[np.float32]]
 """Deterministic actions, shape (B, action_dim), for observations of shape (B, obs_dim)."""
 COMMAND_STREAM = 0xC0DE
 """Keeps the draws of commands apart from those of the reset, which has the same seed."""
+SPREAD_M = 0.05
+"""Largest distance of what an arm is to reach from its place in the model file, as an episode begins [m]."""
 STEEPEST = 0.5
 """Horizontal length of a body axis below which turns about it fade out."""
 
@@ -47,7 +49,8 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
 
     Its model is in export.json. An action is in [-1, 1], and 0 holds the stance; the observation is every position but
     x and y of a free base, and every velocity. On a terrain, episodes begin at one of some places, and the height of
-    the base is that above the ground below it.
+    the base is that above the ground below it. A thing beside an arm, which is to reach it, lies elsewhere in each
+    episode.
 
     Args:
         episode: As in export.json.
@@ -61,7 +64,9 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         self._frame_skip = int(episode["frame_skip"])
         self.dt = float(self.model.opt.timestep) * self._frame_skip
         self._noise = float(episode["env_kwargs"].get("reset_noise_scale", 0.02))
-        self._skip = 2 if int(self.model.jnt_type[0]) == int(mujoco.mjtJoint.mjJNT_FREE) else 0
+        self._loose = robot.get("loose")
+        first_is_free = int(self.model.jnt_type[0]) == int(mujoco.mjtJoint.mjJNT_FREE)
+        self._skip = 2 if first_is_free and self._loose is None else 0
         self._healthy = robot["healthy"] or (-np.inf, np.inf)
         self._starts = np.array(episode.get("starts") or [])
         self._ground = Ground(self.model) if len(self._starts) else None
@@ -79,8 +84,19 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         self.data.qvel[:] = self._noise * self.np_random.standard_normal(self.model.nv)
         if len(self._starts):
             self.data.qpos[:2] += self._starts[self.np_random.integers(len(self._starts))]
+        if self._loose is not None:
+            self._lay()
         mujoco.mj_forward(self.model, self.data)
         return self._observed(), {}
+
+    def _lay(self) -> None:
+        """Lay what is to be reached somewhere within `SPREAD_M` of its place, at rest."""
+        joint = int(self.model.body(self._loose).jntadr[0])
+        q, v = int(self.model.jnt_qposadr[joint]), int(self.model.jnt_dofadr[joint])
+        away, angle = SPREAD_M * np.sqrt(self.np_random.random()), self.np_random.uniform(0.0, 2.0 * np.pi)
+        self.data.qpos[q : q + 7] = self._stance[q : q + 7]
+        self.data.qpos[q : q + 2] += away * np.array([np.cos(angle), np.sin(angle)])
+        self.data.qvel[v : v + 6] = 0.0
 
     def step(self, action: NDArray[np.float32]) -> tuple[NDArray[np.float64], float, bool, bool, dict[str, Any]]:
         """Make one control step; the reward is the speed along x, and 1 while it has not fallen."""

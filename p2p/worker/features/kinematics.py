@@ -4,12 +4,21 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.env import EnvSpec
+from p2p.contracts.env import EnvSpec, Morphology
 from p2p.rewards.rotations import conjugate, multiply
 from p2p.rewards.states import States
-from p2p.worker.engine.forward_kinematics import ForwardKinematics
+from p2p.worker.engine.forward_kinematics import ForwardKinematics, Poses
 from p2p.worker.engine.height_field import height_field
-from p2p.worker.engine.morphology import collides, floor_geom, index_of, inner_dofs, robot_geoms, terrain_geom
+from p2p.worker.engine.morphology import (
+    collides,
+    floor_geom,
+    index_of,
+    inner_dofs,
+    largest_geom,
+    name_of,
+    robot_geoms,
+    terrain_geom,
+)
 from p2p.worker.features.terrain_distances import TerrainDistances
 
 Floats = NDArray[np.float64]
@@ -37,7 +46,7 @@ class Kinematics:
         self._upright = conjugate(np.array(body.upright))
         self._dofs = inner_dofs(model, self._torso)
         self._shapes = GeomHeights(model, self._torso)
-        self._reach = [index_of(model, "body", name) for name in (body.effector, body.target) if name]
+        self._target = TargetDistance(model, body) if body.effector and body.target else None
         self._floor = Floor(model, self._torso, body.feet, body.trunk)
         self._poles = Poles(model, body.pole)
         self._ground = self._shapes.ground
@@ -73,11 +82,7 @@ class Kinematics:
             joint_speed = np.zeros(len(qvel))
         else:
             joint_speed = np.asarray(np.abs(np.take(qvel, self._dofs, axis=1)).mean(axis=1))
-        if len(self._reach) != 2:
-            distance = np.zeros(len(rows.xpos))
-        else:
-            gap = rows.xpos[:, self._reach[0], :2] - rows.xpos[:, self._reach[1], :2]
-            distance = np.sqrt(gap[:, 0] ** 2 + gap[:, 1] ** 2)
+        distance = np.zeros(len(qpos)) if self._target is None else self._target.read(rows)
         return States(
             position=position,
             ground=ground,
@@ -93,6 +98,39 @@ class Kinematics:
             pole_angle=angle,
             pole_height=tip,
         )
+
+
+class TargetDistance:
+    """Distance from what reaches to what is reached.
+
+    Args:
+        model: The simulated model.
+        body: Names both.
+    """
+
+    def __init__(self, model: mujoco.MjModel, body: Morphology) -> None:
+        effector, target = str(body.effector), str(body.target)
+        sites = {model.site(site).name: site for site in range(model.nsite)}
+        bodies = [name_of(model, "body", one) for one in range(model.nbody)]
+        site = sites[effector] if effector not in bodies else None
+        self._effector = bodies.index(effector) if site is None else int(model.site_bodyid[site])
+        self._offset: Floats | None = model.site_pos[site].copy() if site is not None else None
+        self._target = bodies.index(target)
+        self._in_space = body.height_counts
+        self._geom = largest_geom(model, self._target)
+        self._radius = body.target_radius
+
+    def read(self, rows: Poses) -> Floats:
+        """Distance in each of B poses, shape (B,) [m]."""
+        tip = rows.xpos[:, self._effector]
+        if not self._in_space:
+            gap = tip[:, :2] - rows.xpos[:, self._target, :2]
+            return np.asarray(np.sqrt(gap[:, 0] ** 2 + gap[:, 1] ** 2))
+        if self._offset is not None:
+            tip = tip + rows.xmat[:, self._effector].reshape(-1, 3, 3) @ self._offset
+        centre = rows.xpos[:, self._target] if self._geom is None else rows.geom_xpos[:, self._geom]
+        away = np.sqrt(((tip - centre) ** 2).sum(axis=1))
+        return np.asarray(np.maximum(away - self._radius, 0.0))
 
 
 class GeomHeights:

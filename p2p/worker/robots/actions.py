@@ -122,6 +122,24 @@ def _torque_of_motor(model: mujoco.MjModel, at: int) -> float | None:
     return min(limits, default=0.0) or None
 
 
+def servos_for_arm(spec: mujoco.MjSpec, choices: list[str]) -> None:
+    """Make position servos of an arm's motors with a known torque; its gripper may have other actuators."""
+    model = spec.compile()
+    rule = _GainRule(model)
+    made = 0
+    for at, actuator in enumerate(list(spec.actuators)):
+        torque = _torque_of_motor(model, at)
+        if torque is not None:
+            rule.make_servo(actuator, model.joint(int(model.actuator_trnid[at, 0])).name, torque)
+            made += 1
+    if made:
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        choices.append(
+            f"the file's {made} motors became position servos with their torque as the limit, with which arms learn to "
+            "reach: give the model position actuators for other gains"
+        )
+
+
 class _GainRule:
     """Gains of servos whose model has none: by the inertia that a joint carries, and its share of the weight.
 

@@ -30,12 +30,14 @@ from p2p.worker.robots.actions import (
     compile_actions,
     control_in_words,
     control_of,
+    servos_for_arm,
     servos_for_motors,
     set_gains,
 )
 from p2p.worker.robots.feet import feet_of
 from p2p.worker.robots.model_file import naming, read
 from p2p.worker.robots.overrides import exclude, named, names, read_overrides, said_feet, said_pose
+from p2p.worker.robots.reaching import find_reaching
 from p2p.worker.robots.stance import Pose, find_stance, lowest_points, said_stance
 
 CONTROL_S = 0.02
@@ -98,8 +100,9 @@ def _derived(path: Path) -> Derived:
         exclude(spec, model, over.excluded_actuators, pose)
         model = spec.compile()
         choices.append(f"left out the actuators {', '.join(over.excluded_actuators)}, {says}")
-    if has_motors and (over.motors == "position" or (free and over.motors is None)):
-        servos_for_motors(spec, choices)
+    reaching = find_reaching(spec, torso, over, says, choices)
+    if has_motors:
+        _make_servos(spec, base_of(model, torso), reaching is not None, over.motors, choices)
     model = _with_gains(spec, over, says, choices)
     stance = find_stance(spec, model, torso, free, said, choices)
     actions = actions_of(model, stance.asked, over.action_scale or REACH)
@@ -125,11 +128,8 @@ def _derived(path: Path) -> Derived:
             "fixed to the ground, since its base has no free joint: a robot that is to move about gets one by "
             f'base = "free" in {overrides_file(path).name} beside it'
         )
-    if over.end_effector is not None and over.target is not None:
-        bodies = names(model, "body")
-        effector, target = (named("body", one, bodies) for one in (over.end_effector, over.target))
-        morphology = morphology.model_copy(update={"effector": effector, "target": target})
-        choices.append(f"{effector} is to reach {target}, {says}")
+    if reaching is not None:
+        morphology = reaching.of(morphology)
     timestep = float(model.opt.timestep)
     frame_skip = max(1, round((over.control_period or CONTROL_S) / timestep))
     reason = says if over.control_period else "as legged robots are controlled"
@@ -141,9 +141,20 @@ def _derived(path: Path) -> Derived:
         healthy=healthy,
         control=control,
         choices=tuple(choices),
+        loose=reaching.loose if reaching is not None else None,
         overridden=tuple(name for name in RobotOverrides.model_fields if told and name in told.model_fields_set),
     )
     return Derived(robot, morphology, actions, frame_skip)
+
+
+def _make_servos(
+    spec: mujoco.MjSpec, base: TorsoFreedom, reaches: bool, motors: str | None, choices: list[str]
+) -> None:
+    """Make servos of motors where it is said, and else of those of robots that walk and of arms that reach."""
+    if reaches and base is TorsoFreedom.FIXED and motors != "torque":
+        servos_for_arm(spec, choices)
+    if motors == "position" or (base is TorsoFreedom.FREE and motors is None):
+        servos_for_motors(spec, choices)
 
 
 def _with_gains(spec: mujoco.MjSpec, over: RobotOverrides, says: str, choices: list[str]) -> mujoco.MjModel:

@@ -14,15 +14,17 @@ class Robot(VectorisedTask):
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.noise, self.skip = env._reset_noise_scale, env._skip
-        self.ground, self.starts = env._ground, env._starts
+        self.ground, self.starts, self.loose = env._ground, env._starts, env._loose
         self.ends, self.heights = bool(env._terminate_when_unhealthy), env._healthy_z_range
 
     def start(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
-        """Uniform noise on positions, normal noise on velocities."""
+        """Uniform noise on positions, normal noise on velocities; a thing to be reached laid somewhere."""
         qpos = self.init_qpos + uniform(generator, self.noise, self.nq)
         qvel = self.init_qvel + self.noise * generator.standard_normal(self.nv)
         if self.starts is not None:
             qpos[:2] += self.starts[generator.integers(len(self.starts))]
+        if self.loose is not None:
+            self.loose.lay(generator, qpos, qvel)
         return qpos, qvel
 
     def observe(self, now: Moment) -> Floats:
