@@ -187,6 +187,12 @@ def test_comments_docstrings_and_layout_are_no_change(new: str, share: float) ->
     assert lines_changed(REWARD, new) == share
 
 
+def test_a_term_is_one_line_however_long_its_formula() -> None:
+    formula = " * ".join(f"tolerance(info['velocity_{axis}'], -0.1, 0.1, 0.4)" for axis in "xyz")
+    new = REWARD.replace("obs[1] ** 2}", f'obs[1] ** 2, "still": {formula}}}')
+    assert 0 < lines_changed(REWARD, new) <= 0.1
+
+
 def test_a_node_is_sent_the_policy_with_the_run(ws: Workspace, tmp_path: Path) -> None:
     first, _ = judged(ws)
     run = IterationRecord(tmp_path / "baseline_seed_1")

@@ -55,8 +55,15 @@ def _code(source: str) -> list[str]:
 
 
 def _entries(line: str) -> list[str]:
-    """A line, cut at its commas: `ast.unparse` writes a whole table of weights as one."""
-    return [entry.strip() for entry in line.split(", ")]
+    """A line, cut into the entries of its table: `ast.unparse` writes a whole table of weights or terms as one."""
+    depth, entries = 0, [""]
+    for character in line:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 1:
+            entries.append("")
+        elif depth or character not in ")]}":  # the last entry of a table is the same where another follows
+            entries[-1] += character
+    return [entry.strip() for entry in entries]
 
 
 def _against(
