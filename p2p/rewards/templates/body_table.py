@@ -12,8 +12,9 @@ from p2p.rewards.legs import four_feet
 from p2p.rewards.templates.bodies import Band, JumpLimits, Pacing, RobotFacts, Thing, Upright
 from p2p.rewards.templates.skill import Pace
 
-REACHING = 500_000
-"""Training steps in which an arm from a model file learns to reach."""
+OF_MODEL_FILES = {"reach": 500_000, "move": 600_000}
+"""Training steps of robots from model files. A Go1 did not "move forward" after 300,000, and did in 50 of 50 rollouts
+after these."""
 _LEGGED = frozenset({"move", "follow", "still", "posture", "jump", "flip"})
 
 _CHEETAH = RobotFacts(
@@ -275,7 +276,7 @@ def _guess(spec: EnvSpec) -> RobotFacts:
         high=0.95 * height,
         jump=JumpLimits(once=0.1, high=0.25, rise=1.5 * height),
         terminates=spec.can_disable_termination,
-        budgets={"reach": REACHING} if spec.robot is not None else {},
+        budgets=OF_MODEL_FILES if spec.robot is not None else {},
     )
 
 
