@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ from p2p.worker.engine.environment import make_environment
 from p2p.worker.engine.simulation import make_simulation
 from p2p.worker.export.standalone import Robot
 from p2p.worker.features.kinematics import Kinematics
+from p2p.worker.render.camera import follow
 
 BOX = """<body name="crate" pos="0.4 0.1 0.05"><freejoint/>
 <geom name="red_cube" type="box" size=".05 .08 .03" mass=".2"/></body>"""
@@ -225,3 +227,17 @@ def test_the_senses_of_an_arm_are_its_joints_not_the_thing(tmp_path: Path) -> No
 def test_an_arm_stands_on_no_terrain(tmp_path: Path, order: str) -> None:
     with pytest.raises(InvalidConfig, match="stays where it is"):
         Terrain(kind="rough", height=0.06).require(described(tmp_path, ORDERS[order]))
+
+
+def test_the_camera_frames_the_arm_and_its_thing_whatever_else_stands_there(tmp_path: Path) -> None:
+    wall = '<geom type="box" size=".1 3 3" pos="6 0 3"/>'
+    spec = described(tmp_path, arm(before=wall))
+    assert spec.robot is not None
+    model = mujoco.MjModel.from_xml_string(spec.robot.xml)
+    views = follow(model, spec, np.array([spec.robot.stance]))
+    data = mujoco.MjData(model)
+    data.qpos[:] = spec.robot.stance
+    mujoco.mj_kinematics(model, data)
+    seen = views.project(data.geom_xpos[None, model.geom_bodyid > 0], (640, 480))[0]
+    assert ((seen > [100, 60]) & (seen < [540, 420])).all()
+    assert abs((seen.min(axis=0) + seen.max(axis=0)) / 2 - [320, 240]).max() < 60  # in the middle

@@ -194,6 +194,12 @@ def _started(env_id: str) -> Iterator[Any]:
 def _guessed(model: mujoco.MjModel, initial: mujoco.MjData, morphology: Morphology) -> tuple[Morphology, Camera]:
     """The parts of an unknown robot, and a camera that has all of it in view."""
     torso = index_of(model, "body", morphology.torso)
+    if base_of(model, torso) is TorsoFreedom.FIXED:  # it stays where it is, and so does what lies beside it
+        seen = np.flatnonzero(model.geom_bodyid > 0)
+        places = initial.geom_xpos[seen]
+        middle = (places.min(axis=0) + places.max(axis=0)) / 2
+        reach = np.linalg.norm(places - middle, axis=1) + model.geom_rbound[seen]
+        return morphology, side_view("world", _short(CAMERA_DISTANCE * reach.max(initial=0.1)))
     geoms = robot_geoms(model, torso)
     reach = np.linalg.norm(initial.geom_xpos[geoms] - initial.xpos[torso], axis=1) + model.geom_rbound[geoms]
     return morphology, side_view(morphology.torso, _short(CAMERA_DISTANCE * reach.max(initial=0.1)))

@@ -102,8 +102,12 @@ def follow(
     if placed.tracks == "world":
         # Between the outermost geoms of the model's initial pose, floors aside.
         data = mujoco.MjData(model)
+        shown = ~np.isin(model.geom_type, FLOORS)
+        if spec.robot is not None:  # walls and tables aside too, in the pose in which it begins
+            data.qpos[:] = qpos[0]
+            shown &= model.geom_bodyid > 0
         mujoco.mj_kinematics(model, data)
-        centres = data.geom_xpos[~np.isin(model.geom_type, FLOORS)]
+        centres = data.geom_xpos[shown]
         middle = (centres.min(axis=0) + centres.max(axis=0)) / 2 if len(centres) else np.zeros(3)
         lookat = np.broadcast_to(middle, (len(qpos), 3))
     else:
