@@ -18,6 +18,8 @@ from p2p.worker.robots.wheels import is_wheel, moved_by
 
 REACH = 0.5
 """How far from the stance an action of 1 asks a servo to go [rad]: a usual action scale of legged robots."""
+NARROW = 0.1
+"""Widest range of a robot's hinges at which its angles may have been meant in radians and read in degrees [rad]."""
 STIFFNESS_HZ = 10.0
 """Natural frequency of a servo that was added [Hz]."""
 DAMPING_RATIO = 1.0
@@ -264,6 +266,19 @@ def control_in_words(control: tuple[JointControl, ...]) -> list[str]:
             columns = {name: _span([getattr(one, name) for one in mine]) for name in ("scale", "kp", "kd")}
             lines.append(f"actions: {told.format(n=len(mine), limit=limit, **columns)}")
     return lines
+
+
+def narrow_in_words(model: mujoco.MjModel) -> list[str]:
+    """What may be wrong with a model none of whose hinges can turn by much; nothing where one can."""
+    hinges = np.flatnonzero(model.jnt_type == HINGE)
+    ranges = np.where(model.jnt_limited[hinges], np.ptp(model.jnt_range[hinges], axis=1), np.inf)
+    widest = float(ranges.max(initial=0.0))
+    if not len(hinges) or widest > NARROW:
+        return []
+    return [
+        f"its joints turn by {np.degrees(widest):.2g} degrees at most: MuJoCo reads the angles of a file in degrees, "
+        'where it does not say <compiler angle="radian"/>'
+    ]
 
 
 def _span(values: Sequence[float]) -> str:

@@ -30,6 +30,7 @@ from p2p.worker.robots.actions import (
     compile_actions,
     control_in_words,
     control_of,
+    narrow_in_words,
     servos_for_arm,
     servos_for_motors,
     set_gains,
@@ -107,7 +108,7 @@ def _derived(path: Path) -> Derived:
     stance = find_stance(spec, model, torso, free, said, choices)
     actions = actions_of(model, stance.asked, over.action_scale or REACH)
     control = control_of(model, actions)
-    choices += control_in_words(control)
+    choices += control_in_words(control) + narrow_in_words(model)
     compile_actions(spec, actions)
     xml = spec.to_xml()
     model = mujoco.MjModel.from_xml_string(xml)
