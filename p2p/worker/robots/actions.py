@@ -68,27 +68,34 @@ def add_servos(spec: mujoco.MjSpec, choices: list[str]) -> bool:
     return True
 
 
-def servos_for_motors(spec: mujoco.MjSpec, choices: list[str]) -> None:
-    """Make position servos of the motors of a robot, if all it has are motors of one joint each with a known torque.
+def servos_for_motors(spec: mujoco.MjSpec, choices: list[str], arm: bool = False) -> None:
+    """Make position servos of a robot's motors of one joint each with a known torque.
 
     Wheels keep their motors: a servo would hold them still.
+
+    Args:
+        spec: The model.
+        choices: What is chosen is added to them.
+        arm: Whether there may be other actuators, such as those of a gripper; else their being there leaves all as is.
     """
     model = spec.compile()
     rule = _GainRule(model)
     joints = {at: _joint_of(model, at) for at in range(model.nu)}
     wheels = [at for at, joint in joints.items() if joint and rule.is_wheel(joint) and not is_servo(model, at)]
-    torques = {at: _torque_of_motor(model, at) for at in joints if at not in wheels}
     if wheels:
         choices.append(f"the wheels {', '.join(str(joints[at]) for at in wheels)} keep their motors")
-    if not torques or None in torques.values():
+    torques = {at: _torque_of_motor(model, at) for at in joints if at not in wheels}
+    motors = {at: torque for at, torque in torques.items() if torque is not None}
+    if not motors or (len(motors) < len(torques) and not arm):
         return
     actuators = list(spec.actuators)
-    for at, torque in torques.items():
+    for at, torque in motors.items():
         rule.make_servo(actuators[at], str(joints[at]), torque)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    why = "with which arms learn to reach" if arm else "as robots that walk are controlled"
     choices.append(
-        f"the file's {len(torques)} {'other ' if wheels else ''}motors became position servos with their torque as the "
-        "limit, as robots that walk are controlled: give the model position actuators for other gains"
+        f"the file's {len(motors)} {'other ' if wheels else ''}motors became position servos with their torque as the "
+        f"limit, {why}: give the model position actuators for other gains"
     )
 
 
@@ -122,24 +129,6 @@ def _torque_of_motor(model: mujoco.MjModel, at: int) -> float | None:
     if model.jnt_actfrclimited[joint]:
         limits.append(float(np.abs(model.jnt_actfrcrange[joint]).max()))
     return min(limits, default=0.0) or None
-
-
-def servos_for_arm(spec: mujoco.MjSpec, choices: list[str]) -> None:
-    """Make position servos of an arm's motors with a known torque; its gripper may have other actuators."""
-    model = spec.compile()
-    rule = _GainRule(model)
-    made = 0
-    for at, actuator in enumerate(list(spec.actuators)):
-        torque = _torque_of_motor(model, at)
-        if torque is not None:
-            rule.make_servo(actuator, model.joint(int(model.actuator_trnid[at, 0])).name, torque)
-            made += 1
-    if made:
-        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-        choices.append(
-            f"the file's {made} motors became position servos with their torque as the limit, with which arms learn to "
-            "reach: give the model position actuators for other gains"
-        )
 
 
 class _GainRule:

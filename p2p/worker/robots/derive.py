@@ -31,7 +31,6 @@ from p2p.worker.robots.actions import (
     control_in_words,
     control_of,
     narrow_in_words,
-    servos_for_arm,
     servos_for_motors,
     set_gains,
 )
@@ -152,10 +151,9 @@ def _make_servos(
     spec: mujoco.MjSpec, base: TorsoFreedom, reaches: bool, motors: str | None, choices: list[str]
 ) -> None:
     """Make servos of motors where it is said, and else of those of robots that walk and of arms that reach."""
-    if reaches and base is TorsoFreedom.FIXED and motors != "torque":
-        servos_for_arm(spec, choices)
-    if motors == "position" or (base is TorsoFreedom.FREE and motors is None):
-        servos_for_motors(spec, choices)
+    arm = reaches and base is TorsoFreedom.FIXED and motors != "torque"
+    if arm or motors == "position" or (base is TorsoFreedom.FREE and motors is None):
+        servos_for_motors(spec, choices, arm)
 
 
 def _with_gains(spec: mujoco.MjSpec, over: RobotOverrides, says: str, choices: list[str]) -> mujoco.MjModel:
