@@ -51,9 +51,10 @@ def one_line(text: str) -> str:
 
 
 def write_title(page: Image.Image, top: int, title: str, note: str) -> None:
-    """Write a title to the left, on half of the width at most, and a note to the right of it; each is cut to fit."""
+    """Write a title to the left and a note to the right; if they would meet, the title has half of the width."""
     pen = ImageDraw.Draw(page)
-    title = shortened(pen, title, page.width / 2 - 12, 14)
+    free_width = page.width - 24 - pen.textlength(note, font=font(SMALLEST))
+    title = shortened(pen, title, max(free_width, page.width / 2 - 12), 14)
     pen.text((6, top + 3), title, font=font(14), fill=INK)
     note = shortened(pen, note, page.width - 24 - pen.textlength(title, font=font(14)), SMALLEST)
     pen.text((page.width - 6, top + 5), note, font=font(SMALLEST), fill=PALE, anchor="ra")
