@@ -50,8 +50,8 @@ STAYS_SHARE = 0.8
 STAYS_RATE = 1.0
 """Rate of a turn that still counts as staying [rad/s]."""
 SEVERAL = 4
-"""Trainings of one turn that several counted turns take. An ant's "spin left twice" was met by 34 of 50 rollouts after
-them, by 46 with `near` as narrow as it is for several turns too; after half of them it stays within its metre less."""
+"""How many times as long a spin of several counted turns trains as one of one turn. After half of that an ant left its
+metre more often."""
 IN_PLACE = 0.5
 ABOUT = 1.0
 """How far from its start it may get where "in place" is said, and where it is not [m]."""

@@ -47,8 +47,11 @@ POSE = 0.5
 """Range of a joint's angle that still counts as still [rad], about 29 degrees."""
 HELD_SHARE = 0.95
 """Share of the time it must stand so."""
-SLOW = 'tolerance(info["speed"], 0.0, 0.05, 0.3)'
-NEAR = 'tolerance(info["displacement"], 0.0, 0.1, 0.5)'
+RESTING = {
+    "slow": 'tolerance(info["speed"], 0.0, 0.05, 0.3)',
+    "near": 'tolerance(info["displacement"], 0.0, 0.1, 0.5)',
+}
+"""Definitions that `_REST` reads."""
 BRACING = 1.0
 """Price of acting for what has to balance: at 0.3 a humanoid that stood held itself by bracing, at twice the limit."""
 BRACE_LIMIT = 0.35
@@ -90,7 +93,7 @@ class Still(Template):
             ),
             definitions=gate(body)
             | ({} if body.terminates else {"calm": _calm(body)})
-            | ({"slow": SLOW, "near": NEAR} if balances else {}),
+            | (RESTING if balances else {}),
             recipe=found,
             milestone=Milestone(feature="time", amount=round(hold + 0.5, 3)),
             seconds=hold + 1.0,
