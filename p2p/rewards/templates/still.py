@@ -91,9 +91,7 @@ class Still(Template):
                 *_guards(body, stage),
                 *(has_not_fallen_at_the_end(body, body.judged_s) if stage.last and not stage.alone else ()),
             ),
-            definitions=gate(body)
-            | ({} if body.terminates else {"calm": _calm(body)})
-            | (RESTING if balances else {}),
+            definitions=gate(body) | ({} if body.terminates else {"calm": _calm(body)}) | (RESTING if balances else {}),
             recipe=found,
             milestone=Milestone(feature="time", amount=round(hold + 0.5, 3)),
             seconds=hold + 1.0,
