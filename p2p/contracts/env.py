@@ -137,17 +137,18 @@ class JointControl(Contract):
     """What an action in [-1, 1] asks of an actuator, as the robot's own controller has to do it."""
 
     actuator: str
-    kind: Literal["position", "torque"]
+    kind: Literal["position", "velocity", "torque"]
     """"position": torque = kp * (centre + scale * action - position) - kd * velocity, at most `torque_limit`;
+    "velocity": torque = kd * (centre + scale * action - velocity), at most `torque_limit`;
     "torque": centre + scale * action."""
     centre: float
-    """[rad or m] of a position, [N m or N] of a torque."""
+    """[rad or m] of a position, [rad/s or m/s] of a velocity, [N m or N] of a torque."""
     scale: float
     """What an action of 1 adds to it."""
     kp: float = 0.0
-    """[N m/rad or N/m]; 0 for a torque."""
+    """[N m/rad or N/m]; 0 for anything but a position."""
     kd: float = 0.0
-    """[N m s/rad or N s/m]; the damping of the joint itself is not in it."""
+    """[N m s/rad or N s/m]; the damping of the joint itself is not in it. 0 for a torque."""
     torque_limit: float | None = None
     """[N m or N]; None where the model has none."""
 

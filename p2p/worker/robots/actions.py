@@ -2,11 +2,13 @@
 
 A position servo is asked for its stance plus up to `REACH` rad (or the same share of a slide's range). Where a model
 has no actuators, servos are added; the motors of a robot that walks become servos, as its own controllers make them,
-with the motors' torque as their limit. Wheels keep, or get, motors. All motors are asked for their whole range.
+with the motors' torque as their limit. Wheels keep, or get, motors. All motors, and servos
+of a velocity, are asked for their whole range.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import mujoco
 import numpy as np
@@ -227,14 +229,19 @@ def control_of(model: mujoco.MjModel, actions: list[Action]) -> tuple[JointContr
         limits = [float(np.abs(model.actuator_forcerange[at]).max())] if model.actuator_forcelimited[at] else []
         if at_joint and model.jnt_actfrclimited[joint]:
             limits.append(float(np.abs(model.jnt_actfrcrange[joint]).max()))
+        kind: Literal["position", "velocity", "torque"] = "torque"
+        if action.servo:
+            kind = "position"
+        elif holds_velocity(model, at):
+            kind = "velocity"
         found.append(
             JointControl(
                 actuator=model.actuator(at).name or (model.joint(joint).name if at_joint else str(at)),
-                kind="position" if action.servo else "torque",
+                kind=kind,
                 centre=round(action.centre, 6),
                 scale=round(action.half, 6),
                 kp=round(float(model.actuator_gainprm[at, 0]), 6) if action.servo else 0.0,
-                kd=round(0.0 - float(model.actuator_biasprm[at, 2]), 6) if action.servo else 0.0,
+                kd=round(0.0 - float(model.actuator_biasprm[at, 2]), 6) if kind != "torque" else 0.0,
                 torque_limit=round(min(limits), 6) if limits else None,
             )
         )
@@ -246,6 +253,7 @@ def control_in_words(control: tuple[JointControl, ...]) -> list[str]:
     lines = []
     for kind, told in (
         ("position", "{n} position targets: stance + {scale} rad or m x action, kp {kp}, kd {kd}, torque {limit}"),
+        ("velocity", "{n} velocity targets: up to {scale} rad/s or m/s, kd {kd}, torque {limit}"),
         ("torque", "{n} torques: up to {scale} times the gear, as in the file"),
     ):
         mine = [one for one in control if one.kind == kind]
@@ -280,6 +288,13 @@ def is_servo(model: mujoco.MjModel, at: int) -> bool:
     gain, bias = model.actuator_gainprm[at, 0], model.actuator_biasprm[at, 1]
     at_joint = int(model.actuator_trntype[at]) == int(mujoco.mjtTrn.mjTRN_JOINT)
     return at_joint and bias != 0.0 and bool(np.isclose(gain, -bias))
+
+
+def holds_velocity(model: mujoco.MjModel, at: int) -> bool:
+    """Whether an actuator holds a joint's velocity."""
+    gain, (_, stiff, damping) = model.actuator_gainprm[at, 0], model.actuator_biasprm[at, :3]
+    at_joint = int(model.actuator_trntype[at]) == int(mujoco.mjtTrn.mjTRN_JOINT)
+    return at_joint and stiff == 0.0 and damping < 0.0 and bool(np.isclose(gain, -damping))
 
 
 def compile_actions(spec: mujoco.MjSpec, actions: list[Action]) -> None:
