@@ -57,6 +57,29 @@ def test_wheels_keep_their_motors_and_the_mast_gets_a_servo(limited: str, tmp_pa
     assert [one.unit for one in spec.action] == ["N m"] * 4 + ["rad"]
 
 
+def test_an_action_of_1_asks_a_motor_for_no_more_than_it_can_give(tmp_path: Path) -> None:
+    spec = described(tmp_path, with_motors(rover(), 'ctrlrange="-1 1" forcerange="-0.02 0.05"'))
+    assert spec.robot is not None
+    wheel = spec.robot.control[0]
+    assert (wheel.centre, wheel.scale) == pytest.approx((0.015, 0.035))
+
+
+def test_servos_of_velocity_are_told_as_such_and_hold_one(tmp_path: Path) -> None:
+    motors = "".join(f'<velocity joint="{name}" kv="0.5" ctrlrange="-8 8"/>' for name in ("fl", "fr", "rl", "rr"))
+    spec = described(tmp_path, rover().replace("</mujoco>", MOTORS.format(motors) + "</mujoco>"))
+    assert kinds(spec) == {name: "position" if name == "lift" else "velocity" for name in WHEELED}
+    assert spec.robot is not None
+    wheel = spec.robot.control[0]
+    assert (wheel.centre, wheel.scale, wheel.kp, wheel.kd) == (0.0, 8.0, 0.0, 0.5)
+    assert any("4 velocity targets: up to 8 rad/s" in one for one in spec.robot.choices)
+    env = make_environment(spec)
+    env.reset(seed=0)
+    env.set_state(env.init_qpos, np.zeros(spec.nv))
+    for _ in range(100):
+        env.step(np.array([0.5, 0.5, 0.5, 0.5, 0], dtype=np.float32))
+    assert env.data.qvel[6:10] == pytest.approx(4.0, rel=0.15), "half of 8 rad/s, less what drives it on"
+
+
 def test_without_actuators_wheels_get_motors_that_drive(tmp_path: Path) -> None:
     spec = described(tmp_path, rover())
     assert kinds(spec) == WHEELED

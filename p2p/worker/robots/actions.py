@@ -206,8 +206,8 @@ def actions_of(model: mujoco.MjModel, stance: NDArray[np.float64], reach: float 
     """What each action will mean, about a stance (nq); `reach` is the most that one asks of a servo [rad or m]."""
     found = []
     for at in range(model.nu):
-        low, high = model.actuator_ctrlrange[at] if model.actuator_ctrllimited[at] else (-1.0, 1.0)
         if not is_servo(model, at):
+            low, high = _asked(model, at)
             found.append(Action(False, (low + high) / 2.0, (high - low) / 2.0))
             continue
         joint = int(model.actuator_trnid[at, 0])
@@ -218,6 +218,17 @@ def actions_of(model: mujoco.MjModel, stance: NDArray[np.float64], reach: float 
             half = min(reach, max(above - centre, centre - below))
         found.append(Action(True, centre, half))
     return found
+
+
+def _asked(model: mujoco.MjModel, at: int) -> tuple[float, float]:
+    """Controls that an action of -1 and of 1 ask for: the file's, as far as a motor's force follows them."""
+    low, high = model.actuator_ctrlrange[at] if model.actuator_ctrllimited[at] else (-1.0, 1.0)
+    gain = float(model.actuator_gainprm[at, 0])
+    if model.actuator_forcelimited[at] and gain > 0.0 and not model.actuator_biasprm[at, :3].any():
+        least, most = model.actuator_forcerange[at] / gain
+        if max(low, least) < min(high, most):
+            return max(float(low), float(least)), min(float(high), float(most))
+    return float(low), float(high)
 
 
 def control_of(model: mujoco.MjModel, actions: list[Action]) -> tuple[JointControl, ...]:
@@ -254,7 +265,7 @@ def control_in_words(control: tuple[JointControl, ...]) -> list[str]:
     for kind, told in (
         ("position", "{n} position targets: stance + {scale} rad or m x action, kp {kp}, kd {kd}, torque {limit}"),
         ("velocity", "{n} velocity targets: up to {scale} rad/s or m/s, kd {kd}, torque {limit}"),
-        ("torque", "{n} torques: up to {scale} times the gear, as in the file"),
+        ("torque", "{n} torques: up to {scale} times the gear, torque {limit}"),
     ):
         mine = [one for one in control if one.kind == kind]
         if mine:
