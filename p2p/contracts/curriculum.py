@@ -100,6 +100,18 @@ class Curriculum(Contract):
                 raise ValueError(f"the shares of weights.{term} must rise, got {shares}")
         return self
 
+    def ended(self) -> "Curriculum | None":
+        """What it has come to when a training ends, for one that goes on from its policy; None for nothing.
+
+        `starts` follow success, and stay.
+        """
+        last = {term: knots[-1][1] for term, knots in self.weights.items()}
+        weights = {term: ((0.0, factor),) for term, factor in last.items() if factor != 1.0}
+        pushes = self.pushes.model_copy(update={"speed_start": self.pushes.speed}) if self.pushes else None
+        if not (self.starts or weights or pushes):
+            return None
+        return Curriculum(starts=self.starts, weights=weights, pushes=pushes)
+
     def require(self, env: EnvSpec) -> None:
         """Refuse what a robot cannot have.
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from finished_iterations import judgment, leave_training
 
+from p2p.contracts.curriculum import Curriculum
 from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
 from p2p.contracts.reward import Revision, RewardDraft
 from p2p.contracts.session import NewSession
@@ -15,7 +16,7 @@ from p2p.envs import catalog
 from p2p.service.progress.lineage import record_iteration
 from p2p.service.progress.lineage_tree import lineage_tree
 from p2p.service.progress.policies import find_policy
-from p2p.service.rewards.starting import decide_start, lines_changed
+from p2p.service.rewards.starting import decide_start, lines_changed, where_curricula_ended
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.plan import run_configs
 from p2p.service.training.start_policies import judged_policy, require_fit, require_same_interface, settle_start
@@ -191,6 +192,36 @@ def test_a_term_is_one_line_however_long_its_formula() -> None:
     formula = " * ".join(f"tolerance(info['velocity_{axis}'], -0.1, 0.1, 0.4)" for axis in "xyz")
     new = REWARD.replace("obs[1] ** 2}", f'obs[1] ** 2, "still": {formula}}}')
     assert 0 < lines_changed(REWARD, new) <= 0.1
+
+
+RAMP = {"weights": {"effort": [[0.3, 0.15], [0.7, 1.0]]}}
+
+
+@pytest.mark.parametrize(
+    ("curriculum", "ended"),
+    [
+        (RAMP, None),
+        ({"weights": {"effort": [[0, 0.1], [1, 0.5]]}}, {"weights": {"effort": [[0.0, 0.5]]}}),
+        ({"episodes": {"start_s": 1.0}}, None),
+        (RAMP | {"pushes": {"speed": 0.5}}, {"pushes": {"speed": 0.5, "speed_start": 0.5}}),
+    ],
+    ids=["to the whole price", "to half of it", "to whole episodes", "to full pushes"],
+)
+def test_a_training_that_goes_on_begins_where_its_curriculum_ended(
+    curriculum: dict[str, Any], ended: dict[str, Any] | None
+) -> None:
+    changes = {"curriculum": curriculum, "gamma": 0.99}
+    found = where_curricula_ended(changes, changes)
+    assert found.pop("gamma") == 0.99
+    if ended is None:
+        assert found == {}
+    else:
+        assert Curriculum.model_validate(found["curriculum"]) == Curriculum.model_validate(ended)
+
+
+@pytest.mark.parametrize("before", [{}, {"curriculum": {"episodes": {"start_s": 1.0}}}])
+def test_another_curriculum_begins_at_its_start(before: dict[str, Any]) -> None:
+    assert where_curricula_ended({"curriculum": RAMP}, before) == {"curriculum": RAMP}
 
 
 def test_a_node_is_sent_the_policy_with_the_run(ws: Workspace, tmp_path: Path) -> None:
