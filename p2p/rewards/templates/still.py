@@ -47,11 +47,6 @@ POSE = 0.5
 """Range of a joint's angle that still counts as still [rad], about 29 degrees."""
 HELD_SHARE = 0.95
 """Share of the time it must stand so."""
-RESTING = {
-    "slow": 'tolerance(info["speed"], 0.0, 0.05, 0.3)',
-    "near": 'tolerance(info["displacement"], 0.0, 0.1, 0.5)',
-}
-"""Definitions that `_REST` reads."""
 BRACING = 2.0
 """Price of acting for what has to balance: at 0.3 a humanoid that stood held itself by bracing, at twice the limit."""
 BRACE_LIMIT = 0.35
@@ -80,7 +75,9 @@ class Still(Template):
         steps = body.budget("still")
         found: dict[str, object] = {"total_timesteps": steps, "log_std_init": -1.0}
         if body.terminates:
-            found |= (LONG_ROLLOUTS if steps < MANY else RELAXING) | {"terminate_when_unhealthy": True}
+            found |= (LONG_ROLLOUTS if steps < MANY else {}) | {"terminate_when_unhealthy": True}
+        if balances and steps >= MANY:
+            found |= RELAXING
         return Plan(
             label="StandStill",
             summary="Staying where it is, with calm joints and little effort",
@@ -93,7 +90,7 @@ class Still(Template):
             ),
             definitions=gate(body)
             | ({} if body.terminates else {"calm": _calm(body)})
-            | (RESTING | _held(body) if balances else {}),
+            | (_resting(body) if balances else {}),
             recipe=found,
             milestone=Milestone(feature="time", amount=round(hold + 0.5, 3)),
             seconds=hold + 1.0,
@@ -119,20 +116,27 @@ _REST = Term(
     "rest",
     1.0,
     'upright * slow * near * held * tolerance(info["joint_speed"], 0.0, 0.1, 1.0)',
-    r"U\,\mathrm{tol}(v)\,\mathrm{tol}(d)\,\mathrm{tol}(\omega)\,\mathrm{tol}(\dot q)",
+    r"U\,\mathrm{tol}(v)\,\mathrm{tol}(d)\,\mathrm{tol}(\omega, \theta)\,\mathrm{tol}(\dot q)",
     "coming to rest where it began",
 )
 """What the wide margins of the other terms hardly tell apart: paid for those alone, a humanoid stood, and shuffled or
 turned its trunk to and fro."""
 
 
-def _held(body: RobotFacts) -> dict[str, str]:
-    """Definitions, in [0, 1], of a torso that does not turn and faces as it did: one for each axis, and `held`."""
-    axes = [axis for axis in ("roll", "pitch", "yaw") if body.has(f"{axis}_rate", f"{axis}_turns")]
-    steady = {axis: f'tolerance(info["{axis}_rate"], -0.1, 0.1, 1.5)' for axis in axes}
-    facing = {axis: f'tolerance(info["{axis}_turns"], -0.04, 0.04, 0.2)' for axis in axes}
-    each = {f"{axis}_held": f"{steady[axis]} * {facing[axis]}" for axis in axes}
-    return {**each, "held": " * ".join(each)}
+def _resting(body: RobotFacts) -> dict[str, str]:
+    """Definitions, in [0, 1], that `_REST` reads; `held`: the torso does not turn, and faces as it did."""
+    turning = {
+        f"{axis}_held": f'tolerance(info["{axis}_rate"], -0.1, 0.1, 1.5) * '
+        f'tolerance(info["{axis}_turns"], -0.04, 0.04, 0.2)'
+        for axis in ("roll", "pitch", "yaw")
+        if body.has(f"{axis}_rate", f"{axis}_turns")
+    }
+    return {
+        "slow": 'tolerance(info["speed"], 0.0, 0.05, 0.3)',
+        "near": 'tolerance(info["displacement"], 0.0, 0.1, 0.5)',
+        **turning,
+        "held": " * ".join(turning),
+    }
 
 
 def _calm(body: RobotFacts) -> str:
@@ -297,4 +301,4 @@ after a million steps with these, and for 4.2 s with the settings found for as m
 MANY = 1_000_000
 """Steps from which those are left to the environment's own."""
 RELAXING: dict[str, object] = {"curriculum": {"weights": {"effort": [[0.3, 0.15], [0.7, 1.0]]}}}
-"""Balance first, ease after it: with all of the price from the start, a humanoid fell for longer."""
+"""Balance first, ease after it: with the whole price of acting from the start, a humanoid took longer to stay up."""
