@@ -6,6 +6,7 @@ from typing import Any, Self
 from pydantic import Field
 
 from p2p.contracts.base import Contract, FileName
+from p2p.contracts.curriculum import Curriculum
 
 FROM_ZERO = "0"
 """In place of a policy: none, also where the reviser would have gone on from one."""
@@ -62,6 +63,8 @@ class StartPolicy(Contract):
     """Of `start_optimizer.npz`; empty where the optimiser begins anew."""
     config: dict[str, Any] = {}
     """Fields of the configuration that its networks fix: `FIXED`."""
+    curriculum: Curriculum | None = Field(default=None, exclude_if=lambda curriculum: curriculum is None)
+    """What changed while it was trained, from its start to its end; behind a training that goes on."""
     proposed_by: str = ""
     """Why it was gone on from without being asked for; empty where somebody asked."""
 

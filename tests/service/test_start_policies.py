@@ -12,11 +12,12 @@ from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
 from p2p.contracts.reward import Revision, RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.contracts.start_policy import LEAST_SCORE, MOST_LINES, PolicyName
+from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.service.progress.lineage import record_iteration
 from p2p.service.progress.lineage_tree import lineage_tree
 from p2p.service.progress.policies import find_policy
-from p2p.service.rewards.starting import decide_start, lines_changed, where_curricula_ended
+from p2p.service.rewards.starting import decide_start, lines_changed
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.plan import run_configs
 from p2p.service.training.start_policies import judged_policy, require_fit, require_same_interface, settle_start
@@ -194,34 +195,47 @@ def test_a_term_is_one_line_however_long_its_formula() -> None:
     assert 0 < lines_changed(REWARD, new) <= 0.1
 
 
-RAMP = {"weights": {"effort": [[0.3, 0.15], [0.7, 1.0]]}}
+RAMP = {"weights": {"alive": [[0.3, 0.15], [0.7, 1.0]]}}
+
+
+def gone_on(ws: Workspace, trained: dict[str, Any], asked: dict[str, Any], pinned: bool = False) -> Curriculum | None:
+    """Curriculum of a training that goes on from a policy trained with one, and whose reward asks for another."""
+    first, run = judged(ws)
+    config = run.read_config()
+    assert config is not None
+    run.save_config(TrainConfig.model_validate({**config.model_dump(mode="json"), "curriculum": trained}))
+    start = find_policy(ws, first.session_id).start()
+    draft = RewardDraft(source="", config_changes={} if pinned else {"curriculum": asked})
+    session = POLE.model_copy(update={"config": {"curriculum": asked}}) if pinned else POLE
+    (config,) = run_configs(session, draft, policy=start).values()
+    if not pinned and trained == asked:  # and so does whoever goes on from that
+        run.save_config(config)
+        run.start_policy.copy_in(start, run.checkpoint(STEPS).policy_path, run.checkpoint(STEPS).optimizer_path)
+        assert find_policy(ws, first.session_id).start().curriculum == start.curriculum
+    return config.curriculum
 
 
 @pytest.mark.parametrize(
     ("curriculum", "ended"),
     [
         (RAMP, None),
-        ({"weights": {"effort": [[0, 0.1], [1, 0.5]]}}, {"weights": {"effort": [[0.0, 0.5]]}}),
+        ({"weights": {"alive": [[0, 0.1], [1, 0.5]]}}, {"weights": {"alive": [[0.0, 0.5]]}}),
         ({"episodes": {"start_s": 1.0}}, None),
         (RAMP | {"pushes": {"speed": 0.5}}, {"pushes": {"speed": 0.5, "speed_start": 0.5}}),
     ],
     ids=["to the whole price", "to half of it", "to whole episodes", "to full pushes"],
 )
 def test_a_training_that_goes_on_begins_where_its_curriculum_ended(
-    curriculum: dict[str, Any], ended: dict[str, Any] | None
+    ws: Workspace, curriculum: dict[str, Any], ended: dict[str, Any] | None
 ) -> None:
-    changes = {"curriculum": curriculum, "gamma": 0.99}
-    found = where_curricula_ended(changes, changes)
-    assert found.pop("gamma") == 0.99
-    if ended is None:
-        assert found == {}
-    else:
-        assert Curriculum.model_validate(found["curriculum"]) == Curriculum.model_validate(ended)
+    expected = None if ended is None else Curriculum.model_validate(ended)
+    assert gone_on(ws, curriculum, curriculum) == expected
 
 
-@pytest.mark.parametrize("before", [{}, {"curriculum": {"episodes": {"start_s": 1.0}}}])
-def test_another_curriculum_begins_at_its_start(before: dict[str, Any]) -> None:
-    assert where_curricula_ended({"curriculum": RAMP}, before) == {"curriculum": RAMP}
+def test_another_curriculum_and_one_that_a_user_asks_for_begin_at_their_start(ws: Workspace) -> None:
+    ramp = Curriculum.model_validate(RAMP)
+    assert gone_on(ws, {"episodes": {"start_s": 1.0}}, RAMP) == ramp
+    assert gone_on(ws, RAMP, RAMP, pinned=True) == ramp
 
 
 def test_a_node_is_sent_the_policy_with_the_run(ws: Workspace, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from p2p.contracts.reward import Revision
 from p2p.contracts.session import EventName
 from p2p.service.progress.advising import advice_on
 from p2p.service.rewards.authors import author_of
-from p2p.service.rewards.starting import decide_start, where_curricula_ended
+from p2p.service.rewards.starting import decide_start
 from p2p.service.rewards.variants import revision_within
 from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import as_trained, base_config, session_for
@@ -32,11 +32,9 @@ def revise(ws: Workspace, session_id: str, number: int) -> Revision:
         revision = author_of(ws, record).revise(intent, spec, attempts, wishes)
         revision = revision_within(session, revision)
         start = decide_start(record, revision.based_on, revision.source, revision.config_changes)
-        changes = revision.config_changes
-        if start.from_iteration is not None:
-            changes = where_curricula_ended(changes, attempts[start.from_iteration - 1].config_changes)
-        diagnosis = f"{revision.diagnosis.rstrip()} {start.reason}"
-        revision = revision.model_copy(update={"start": start, "diagnosis": diagnosis, "config_changes": changes})
+        revision = revision.model_copy(
+            update={"start": start, "diagnosis": f"{revision.diagnosis.rstrip()} {start.reason}"}
+        )
         iteration.save_revision(revision)
         result |= {"changes": [f"{c.kind} {c.name}" for c in revision.changes], "based_on": revision.based_on}
     return revision

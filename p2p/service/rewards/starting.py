@@ -4,7 +4,6 @@ import ast
 from collections import Counter
 from collections.abc import Mapping
 
-from p2p.contracts.curriculum import Curriculum
 from p2p.contracts.intent import score_in_words, share_in_words
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import RewardDraft
@@ -34,24 +33,6 @@ def decide_start(record: SessionRecord, based_on: int, source: str, changes: Map
         lines_changed=changed,
         reason=f"Goes on from the policy of iteration {based_on}: {_in_words(changed)}.",
     )
-
-
-def where_curricula_ended(changes: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:
-    """Changes of the configuration for a training that goes on: the curriculum of the policy is behind it.
-
-    Args:
-        changes: Those of the next reward.
-        before: Those that the policy was trained with; another curriculum than theirs begins at its start.
-    """
-    found = dict(changes)
-    if not found.get("curriculum") or not before.get("curriculum"):
-        return found
-    curriculum, old = (Curriculum.model_validate(one["curriculum"]) for one in (found, before))
-    if curriculum != old:
-        return found
-    del found["curriculum"]
-    ended = curriculum.ended()
-    return found if ended is None else found | {"curriculum": ended.model_dump(mode="json", exclude_none=True)}
 
 
 def lines_changed(old: str, new: str) -> float:

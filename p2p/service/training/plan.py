@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from p2p.contracts.background import StartTraining
 from p2p.contracts.commands import Commands
+from p2p.contracts.curriculum import Curriculum
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft
@@ -161,7 +162,7 @@ def _layers(
     stop: dict[str, object] = {"stop_at_score": session.pass_threshold} if session.stop_when_clear else {}
     chosen: tuple[tuple[str, dict[str, object]], ...] = (
         ("session", stop),
-        ("reward", canonical_names(draft.config_changes)),
+        ("reward", _behind_its_curriculum(canonical_names(draft.config_changes), policy)),
         ("session", canonical_names(session.config)),
         ("training", canonical_names(fields)),
         ("session", {"env_id": session.env_id}),
@@ -171,6 +172,20 @@ def _layers(
     taken_over: dict[str, object] = dict(policy.config) if policy is not None else {}
     usual = preset(session.env_id, steps if isinstance(steps, int) else 0)
     return (("preset", usual), ("training", taken_over), *chosen)
+
+
+def _behind_its_curriculum(changes: dict[str, object], policy: StartPolicy | None) -> dict[str, object]:
+    """What a reward asks for; of a curriculum that the policy gone on from has been through, only its end."""
+    if policy is None or policy.curriculum is None or changes.get("curriculum") is None:
+        return changes
+    try:
+        asked = Curriculum.model_validate(changes["curriculum"])
+    except ValidationError:
+        return changes  # refused, in words, where the whole configuration is parsed
+    if asked != policy.curriculum:
+        return changes
+    ended = asked.ended()
+    return changes | {"curriculum": None if ended is None else ended.model_dump(mode="json")}
 
 
 def _merged(layers: Iterable[tuple[str, dict[str, object]]]) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from p2p.contracts.curriculum import Curriculum
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.session import EventName
@@ -56,7 +57,14 @@ class KeptPolicy:
             sha256=digest,
             optimizer_sha256=optimizer,
             config=fixed,
+            curriculum=self._curriculum(config),
         )
+
+    def _curriculum(self, config: TrainConfig) -> Curriculum | None:
+        """That of its training; where this one went on behind another, that other."""
+        before = self.run.start_policy.read()
+        behind = before.curriculum if before is not None else None
+        return behind if behind is not None and behind.ended() == config.curriculum else config.curriculum
 
     def copy_to(self, target: StartRecord, *, resume_optimizer: bool = False, proposed_by: str = "") -> StartPolicy:
         """Copy it into a session or an iteration.
