@@ -283,3 +283,15 @@ def test_what_is_refused(case: str, tmp_path: Path) -> None:
 
 def test_a_spec_survives_being_written_down(pony: EnvSpec) -> None:
     assert EnvSpec.model_validate(json.loads(pony.model_dump_json())) == pony
+
+
+@pytest.mark.parametrize("axis", ["x", "y", "-x", "-y"])
+def test_a_robot_begins_facing_the_way_in_which_forwards_is_measured(axis: str, tmp_path: Path) -> None:
+    file = tmp_path / "pony.xml"
+    file.write_text(PONY.read_text())
+    file.with_suffix(".toml").write_text(f'forward = "{axis}"')
+    spec = describe_robot("pony", file)
+    assert spec.robot is not None
+    alike = abs(np.dot(spec.robot.stance[3:7], spec.morphology.upright))  # 1 for the same orientation
+    assert alike == pytest.approx(1.0, abs=1e-3)
+    assert any("turned in its stance" in one for one in spec.robot.choices) == (axis != "x")

@@ -410,8 +410,8 @@ def test_the_ground_of_a_sentence_is_there_whoever_writes_the_criteria(ws: Works
     assert create_session(ws, level, intent=own).config == {"terrain": None}
 
 
-@pytest.mark.parametrize(("forward", "axis"), [("x", 0), ("-x", 0), ("y", 1)])
-def test_steps_are_ahead_of_the_robot_whichever_way_it_faces(forward: str, axis: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("forward", ["x", "-x", "y"])
+def test_steps_are_ahead_of_the_robot_whichever_way_it_faces(forward: str, tmp_path: Path) -> None:
     file = tmp_path / "pony.xml"
     shutil.copy(PONY, file)
     file.with_suffix(".toml").write_text(f'forward = "{forward}"\n')
@@ -422,4 +422,4 @@ def test_steps_are_ahead_of_the_robot_whichever_way_it_faces(forward: str, axis:
         place = starts.copy()
         place[:, way] += side * (STEPS.lower_m + STEPS.count * STEPS.depth)
         climbed = ground.height(*place.T)
-        assert climbed.min() >= (STEPS.count - 1) * STEPS.height if way == axis else np.abs(climbed).max() < 1e-6
+        assert climbed.min() >= (STEPS.count - 1) * STEPS.height if way == 0 else np.abs(climbed).max() < 1e-6

@@ -71,6 +71,7 @@ def test_servos_of_velocity_are_told_as_such_and_hold_one(tmp_path: Path) -> Non
     assert spec.robot is not None
     wheel = spec.robot.control[0]
     assert (wheel.centre, wheel.scale, wheel.kp, wheel.kd) == (0.0, 8.0, 0.0, 0.5)
+    assert [(one.unit, one.gear) for one in spec.action] == [("rad/s", 8.0)] * 4 + [("rad", 0.5)]
     assert any("4 velocity targets: up to 8 rad/s" in one for one in spec.robot.choices)
     env = make_environment(spec)
     env.reset(seed=0)

@@ -96,12 +96,16 @@ def describe_robot(name: str, path: Path) -> EnvSpec:
     version = hashlib.sha256(repr(parts).encode()).hexdigest()[:VERSION_LENGTH]
     spec = _described(f"{name}-{version}", env, initial, portrait, MAX_EPISODE_STEPS, settling_s=0.0)  # it rests
     actions = tuple(
-        actuator.model_copy(update={"unit": "m" if actuator.unit == "N" else "rad", "gear": _rounded(action.half)})
-        if action.servo
-        else actuator
-        for actuator, action in zip(spec.action, derived.actions, strict=True)
+        actuator
+        if control.kind == "torque"
+        else actuator.model_copy(update={"unit": _TARGETS[control.kind, actuator.unit], "gear": _rounded(action.half)})
+        for actuator, control, action in zip(spec.action, model.control, derived.actions, strict=True)
     )
     return spec.model_copy(update={"robot": model, "action": actions})
+
+
+_TARGETS = {("position", "N"): "m", ("position", "N m"): "rad", ("velocity", "N"): "m/s", ("velocity", "N m"): "rad/s"}
+"""Unit of what a servo is asked for, by its kind and the unit of its force."""
 
 
 def _described(

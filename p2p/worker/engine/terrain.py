@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.terrain import ASIDE, Terrain
-from p2p.rewards.rotations import conjugate, forward_axis, multiply
 from p2p.worker.engine.morphology import TERRAIN, floor_geom, index_of, robot_geoms
 
 Floats = NDArray[np.float64]
@@ -66,7 +65,7 @@ def lay_terrain(env: EnvSpec, terrain: Terrain) -> LaidTerrain:
             raise InvalidConfig(
                 f"{env.env_id} needs flat ground up to {needed:g} m about its start. Give terrain a larger size."
             ) from error
-    heights, starts = heights_of(terrain, along_x=_faces_along_x(env))
+    heights, starts = heights_of(terrain)
     lowest, highest = int(heights.min()), int(heights.max())
     rows, columns = heights.shape
     half = terrain.size / 2.0
@@ -91,12 +90,13 @@ def lay_terrain(env: EnvSpec, terrain: Terrain) -> LaidTerrain:
     return LaidTerrain(spec.to_xml(), starts[:STARTS], starts[STARTS:])
 
 
-def heights_of(terrain: Terrain, along_x: bool = True) -> tuple[NDArray[np.int64], Floats]:
+def heights_of(terrain: Terrain) -> tuple[NDArray[np.int64], Floats]:
     """Heights of a terrain, in multiples of `UNIT`, and the places where episodes begin.
+
+    Steps are climbed along x, the way in which every robot begins.
 
     Args:
         terrain: Which.
-        along_x: Whether "steps" are climbed along x, else along y.
 
     Returns:
         Shape (number along y, number along x), and x and y of each start, shape (2 `STARTS`, 2) [m].
@@ -114,7 +114,7 @@ def heights_of(terrain: Terrain, along_x: bool = True) -> tuple[NDArray[np.int64
     number = np.clip(np.floor((away - terrain.lower_m) / terrain.depth) + 1.0, 0.0, terrain.count)
     profile = np.rint(number * terrain.height / UNIT).astype(np.int64)
     heights = np.repeat(profile[None], rows, axis=0)
-    return (heights, starts) if along_x else (np.ascontiguousarray(heights.T), starts[:, ::-1].copy())
+    return heights, starts
 
 
 def _rough(terrain: Terrain, generator: np.random.Generator, starts: Floats) -> Floats:
@@ -141,11 +141,3 @@ def _reach(model: mujoco.MjModel, torso: int, stance: Floats) -> float:
     geoms = robot_geoms(model, torso)
     away = data.geom_xpos[geoms, :2] - data.xpos[torso, :2]
     return float((np.sqrt((away**2).sum(axis=1)) + model.geom_rbound[geoms]).max())
-
-
-def _faces_along_x(env: EnvSpec) -> bool:
-    """Whether the robot looks rather along the world's x axis than along y in its stance."""
-    assert env.robot is not None, "it is required"
-    turned = multiply(np.array(env.robot.stance[3:7]), conjugate(np.array(env.morphology.upright)))
-    ahead = forward_axis(turned[None])[0]
-    return bool(abs(ahead[0]) >= abs(ahead[1]))

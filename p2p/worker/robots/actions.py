@@ -2,8 +2,8 @@
 
 A position servo is asked for its stance plus up to `REACH` rad (or the same share of a slide's range). Where a model
 has no actuators, servos are added; the motors of a robot that walks become servos, as its own controllers make them,
-with the motors' torque as their limit. Wheels keep, or get, motors. All motors, and servos
-of a velocity, are asked for their whole range.
+with the motors' torque as their limit. Wheels keep, or get, motors. Motors are asked for all that
+they can give, and servos of a velocity for their whole range.
 """
 
 from collections.abc import Sequence
@@ -240,18 +240,14 @@ def control_of(model: mujoco.MjModel, actions: list[Action]) -> tuple[JointContr
         limits = [float(np.abs(model.actuator_forcerange[at]).max())] if model.actuator_forcelimited[at] else []
         if at_joint and model.jnt_actfrclimited[joint]:
             limits.append(float(np.abs(model.jnt_actfrcrange[joint]).max()))
-        kind: Literal["position", "velocity", "torque"] = "torque"
-        if action.servo:
-            kind = "position"
-        elif holds_velocity(model, at):
-            kind = "velocity"
+        kind = _kind(model, at)
         found.append(
             JointControl(
                 actuator=model.actuator(at).name or (model.joint(joint).name if at_joint else str(at)),
                 kind=kind,
                 centre=round(action.centre, 6),
                 scale=round(action.half, 6),
-                kp=round(float(model.actuator_gainprm[at, 0]), 6) if action.servo else 0.0,
+                kp=round(float(model.actuator_gainprm[at, 0]), 6) if kind == "position" else 0.0,
                 kd=round(0.0 - float(model.actuator_biasprm[at, 2]), 6) if kind != "torque" else 0.0,
                 torque_limit=round(min(limits), 6) if limits else None,
             )
@@ -299,6 +295,12 @@ def is_servo(model: mujoco.MjModel, at: int) -> bool:
     gain, bias = model.actuator_gainprm[at, 0], model.actuator_biasprm[at, 1]
     at_joint = int(model.actuator_trntype[at]) == int(mujoco.mjtTrn.mjTRN_JOINT)
     return at_joint and bias != 0.0 and bool(np.isclose(gain, -bias))
+
+
+def _kind(model: mujoco.MjModel, at: int) -> Literal["position", "velocity", "torque"]:
+    if is_servo(model, at):
+        return "position"
+    return "velocity" if holds_velocity(model, at) else "torque"
 
 
 def holds_velocity(model: mujoco.MjModel, at: int) -> bool:

@@ -11,6 +11,7 @@ from p2p.contracts.env import Morphology, RobotModel
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.robot import RobotOverrides
 from p2p.rewards.definitions import TorsoFreedom
+from p2p.rewards.rotations import conjugate, forward_axis, multiply
 from p2p.store.robots import overrides_file
 from p2p.worker.engine.morphology import (
     FREE,
@@ -48,6 +49,8 @@ TOUCHING_M = 0.005
 """Largest distance from the floor at which a geom counts as one on which the robot stands [m]."""
 LYING = 0.7
 """Cosine of how far a torso's z axis leans in a stance in which it is not what points up."""
+FACES_X = np.pi / 4
+"""Farthest that a robot may face from +x, along which forwards is measured, without being turned [rad]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +117,12 @@ def _derived(path: Path) -> Derived:
     data = mujoco.MjData(model)
     data.qpos[:] = stance.rests
     mujoco.mj_forward(model, data)
-    morphology = guessed
+    morphology, rests = guessed, stance.rests
     healthy = None
     if free:
         morphology = _on_its_feet(model, torso, guessed, stance.rests, over, says, choices)
         morphology = _facing_forwards(model, data, torso, morphology, over, says, choices)
+        rests = _turned_to_x(rests, data.xquat[torso], morphology, choices)
         low, high = over.healthy or tuple(share * float(data.xpos[torso, 2]) for share in HEALTHY)
         healthy = (low, high)
         reason = says if over.healthy else f"{HEALTHY[0]:g} and {HEALTHY[1]:g} times that of its stance"
@@ -137,7 +141,7 @@ def _derived(path: Path) -> Derived:
     robot = RobotModel(
         source=path.name,
         xml=xml,
-        stance=tuple(stance.rests.tolist()),
+        stance=tuple(rests.tolist()),
         healthy=healthy,
         control=control,
         choices=tuple(choices),
@@ -246,6 +250,20 @@ def _facing_forwards(
         choices.append("upright: as in the stance, where the z axis of its torso does not point up")
     w, x, y, z = (float(one) for one in upright)
     return morphology.model_copy(update={"upright": (w, x, y, z)})
+
+
+def _turned_to_x(
+    rests: NDArray[np.float64], torso: NDArray[np.float64], morphology: Morphology, choices: list[str]
+) -> NDArray[np.float64]:
+    """The stance (nq), turned in its place where the torso, at a quaternion, does not face along +x."""
+    ahead = forward_axis(multiply(torso, conjugate(np.array(morphology.upright)))[None])[0]
+    yaw = float(np.arctan2(ahead[1], ahead[0]))
+    if abs(yaw) < FACES_X:
+        return rests
+    turned = rests.copy()
+    turned[3:7] = multiply(np.array([np.cos(yaw / 2.0), 0.0, 0.0, -np.sin(yaw / 2.0)]), rests[3:7])
+    choices.append(f"turned in its stance by {np.degrees(-yaw):.0f} degrees, to face along the world's x axis")
+    return turned
 
 
 def _faces_sideways(model: mujoco.MjModel, data: mujoco.MjData, torso: int, frame: NDArray[np.float64]) -> bool:
