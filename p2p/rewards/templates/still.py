@@ -116,7 +116,7 @@ _REST = Term(
     "rest",
     1.0,
     'upright * slow * near * held * tolerance(info["joint_speed"], 0.0, 0.1, 1.0)',
-    r"U\,\mathrm{tol}(v)\,\mathrm{tol}(d)\,\mathrm{tol}(\omega, \theta)\,\mathrm{tol}(\dot q)",
+    r"U\,\mathrm{tol}(v, d, \omega, \theta, \dot q)",
     "coming to rest where it began",
 )
 """What the wide margins of the other terms hardly tell apart: paid for those alone, a humanoid stood, and shuffled or
