@@ -64,12 +64,12 @@ def test_a_video_plays_under_a_resting_pointer_and_not_for_who_asks_for_less_mot
 
 
 PICTURE = """(address) => {
-  const picture = document.querySelector("img[data-video]") ?? document.createElement("img");
+  const picture = document.createElement("img");
   Object.assign(picture, { className: "thumb", width: 56, height: 40, alt: "" });
   picture.dataset.video = address;
-  document.querySelector(".thumb").replaceWith(picture);
+  document.body.prepend(picture);
 }"""
-"""Recorded sessions have no pictures."""
+"""Recorded sessions have no pictures. Outside what the page keeps as the server has it, which would take it away."""
 
 
 def test_two_iterations_are_compared_by_c_and_one_preferred_by_its_key(

@@ -17,12 +17,18 @@ function play(picture) {
   const video = document.createElement("video");
   Object.assign(video, { className: "thumb", muted: true, loop: true, playsInline: true, src: picture.dataset.video });
   video.setAttribute("aria-hidden", "true");
-  const stop = () => video.isConnected && video.replaceWith(picture);
+  const stop = () => {
+    document.removeEventListener("pointerover", elsewhere);
+    if (video.isConnected) video.replaceWith(picture);
+  };
+  // a pointer that has gone on before the browser knew it to be on the video never leaves that
+  const elsewhere = ({ target }) => target !== video && stop();
   video.addEventListener("pointerleave", stop);
   video.addEventListener("error", stop);
   video.addEventListener("canplay", () => {
     if (!picture.matches(":hover")) return;
     picture.replaceWith(video);
+    document.addEventListener("pointerover", elsewhere);
     video.play().catch(stop);
   }, { once: true });
 }
