@@ -42,7 +42,10 @@ Seed = Annotated[int, option(NewSession, "seed", rich_help_panel=TRAINING)]
 Seeds = Annotated[int, option(NewSession, "n_seeds", rich_help_panel=TRAINING)]
 Configs = Annotated[int, option(NewSession, "n_configs", rich_help_panel=TRAINING)]
 RewardOnly = Annotated[bool, option(NewSession, "reward_only", "--reward-only", rich_help_panel=TRAINING)]
-StopWhenClear = Annotated[bool, option(NewSession, "stop_when_clear", "--stop-when-clear", rich_help_panel=TRAINING)]
+StopWhenClear = Annotated[
+    bool | None,
+    option(NewSession, "stop_when_clear", "--stop-when-clear/--train-to-the-end", rich_help_panel=TRAINING),
+]
 FromPolicy = Annotated[
     str, option(NewSession, "from_policy", "--from", rich_help_panel=TRAINING, metavar="POLICY", show_default=False)
 ]

@@ -330,6 +330,8 @@ class Understanding(Contract):
     terms: tuple[PreviewTerm, ...] = ()
     terrain: Terrain | None = None
     """Ground that it asks for; None for the floor of the robot's model."""
+    as_much_as_it_can: bool = Field(default=False, exclude_if=lambda much: not much)
+    """Whether it asks for as much of something as possible: what passes could still be better."""
 
 
 class Preview(Contract):

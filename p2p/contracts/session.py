@@ -157,10 +157,12 @@ class NewSession(Contract):
     """Otherwise it begins anew."""
     reward_only: bool = Field(default=False, description="Do not change the hyperparameters.")
     """No variants of them are trained either."""
-    stop_when_clear: bool = Field(
-        default=False, description="End a training at the second checkpoint in a row that clearly passes."
+    stop_when_clear: bool | None = Field(
+        default=None,
+        description="End a training at the second clear pass in a row; usual, unless it is asked for all it can.",
     )
-    """By the measured criteria: `TrainConfig.stop_at_score` at `pass_threshold`."""
+    """By the measured criteria: `TrainConfig.stop_at_score` at `pass_threshold`. None, in a request alone: what is
+    usual, where the built-in author writes."""
     priority: Priority = Field(
         default="low",
         description="low gives way to other processes; normal is for machines that are never idle.",

@@ -10,7 +10,7 @@ from p2p.contracts.intent import Criterion
 from p2p.contracts.session import NewSession, Priority
 from p2p.contracts.spending import Caps
 from p2p.service.progress.session_view import view_session
-from p2p.service.rewards.criteria import commands_asked, intent_of, on_its_ground
+from p2p.service.rewards.criteria import as_its_sentence_asks, commands_asked, intent_of
 from p2p.service.sessions import lifecycle
 from p2p.service.sessions.lifecycle import preview
 from p2p.service.training.environments import environment_of, find_environment
@@ -90,7 +90,7 @@ def create_session(
     episode_s: EpisodeLength = None,
     config: Config = None,
     judge_model: JudgeModel = "",
-    stop_when_clear: Annotated[bool, argument(NewSession, "stop_when_clear")] = USUAL.stop_when_clear,
+    stop_when_clear: Annotated[bool | None, argument(NewSession, "stop_when_clear")] = USUAL.stop_when_clear,
     author: Author = "",
     judge_author: JudgeAuthor = "",
     n_configs: Annotated[int, argument(NewSession, "n_configs")] = USUAL.n_configs,
@@ -125,7 +125,7 @@ def create_session(
         priority=priority,
     )
     environment = find_environment(ws, environment).env_id  # from now on that of a model file, too
-    request = on_its_ground(ws, request.model_copy(update={"env_id": environment}))
+    request = as_its_sentence_asks(ws, request.model_copy(update={"env_id": environment}))
     given = criteria or ()
     commands = commands_asked(ws, request)
     note = ""

@@ -143,8 +143,8 @@ async def test_criteria_of_the_caller_replace_or_extend_the_derived_ones(
         assert intent is not None
         assert intent.episode_s == 8
         assert "Give a wish" in await call.error("steer_session", session_id=derived["session_id"])
-        steered = await call("steer_session", session_id=derived["session_id"], n_seeds=3, stop_when_clear=True)
-        assert steered["settings_changes"] == ["from iteration 1: n_seeds 2 → 3, stop_when_clear False → True"]
+        steered = await call("steer_session", session_id=derived["session_id"], n_seeds=3, stop_when_clear=False)
+        assert steered["settings_changes"] == ["from iteration 1: n_seeds 2 → 3, stop_when_clear True → False"]
         same = await call.error("steer_session", session_id=derived["session_id"], n_seeds=3)
         assert "Nothing would change" in same
 

@@ -40,27 +40,27 @@ def train(ws, number):
 
 
 def test_before_the_first_training_all_of_them_change_and_are_recorded(ws):
-    change(ws, n_seeds=3, pass_threshold=0.5, stop_when_clear=True)
+    change(ws, n_seeds=3, pass_threshold=0.5, stop_when_clear=False)
     session = ws.record("pole").read_session()
-    assert (session.n_seeds, session.pass_threshold, session.stop_when_clear) == (3, 0.5, True)
+    assert (session.n_seeds, session.pass_threshold, session.stop_when_clear) == (3, 0.5, False)
     (kept,) = ws.record("pole").read_settings_changes()
     assert (kept.from_iteration, kept.by) == (1, "a person")
-    assert kept.words == ("n_seeds 2 → 3", "pass_threshold 0.8 → 0.5", "stop_when_clear False → True")
+    assert kept.words == ("n_seeds 2 → 3", "pass_threshold 0.8 → 0.5", "stop_when_clear True → False")
     configs = run_configs(session_for(ws.record("pole"), 1), DRAFT)
     assert [seed for _, seed in configs] == [10, 11, 12]
-    assert {config.stop_at_score for config in configs.values()} == {0.5}
+    assert {config.stop_at_score for config in configs.values()} == {None}
 
 
 def test_an_iteration_that_is_trained_keeps_what_it_began_with(ws):
     train(ws, 1)
     change(ws, n_seeds=4, pass_threshold=0.9)
-    change(ws, n_seeds=1, stop_when_clear=True)
+    change(ws, n_seeds=1, stop_when_clear=False)
     record = ws.record("pole")
     first, second = session_for(record, 1), session_for(record, 2)
-    assert (first.n_seeds, first.pass_threshold, first.stop_when_clear) == (2, 0.8, False)
-    assert (second.n_seeds, second.pass_threshold, second.stop_when_clear) == (1, 0.9, True)
+    assert (first.n_seeds, first.pass_threshold, first.stop_when_clear) == (2, 0.8, True)
+    assert (second.n_seeds, second.pass_threshold, second.stop_when_clear) == (1, 0.9, False)
     record.iteration(1).save_draft(DRAFT)
-    assert view_iteration(ws, "pole", 1).config.default["stop_at_score"] is None
+    assert view_iteration(ws, "pole", 1).config.session["stop_at_score"] == 0.8
 
 
 def test_less_is_never_asked_once_a_policy_is_measured(ws):
@@ -99,7 +99,7 @@ def test_the_command_line_changes_and_shows_them(ws):
         return CliRunner().invoke(app, [*words, "--runs-dir", str(ws.runs.path)])
 
     assert "from iteration 1 on: n_seeds 2 → 5" in invoke("steer", "pole", "--seeds", "5").output
-    assert "stop_when_clear False → True" in invoke("steer", "pole", "be calm", "--stop-when-clear").output
+    assert "stop_when_clear True → False" in invoke("steer", "pole", "be calm", "--train-to-the-end").output
     shown = invoke("show", "pole").output
     assert "n_seeds 2 → 5" in shown
     assert "seeds 10, 11, 12, 13, 14" in shown

@@ -12,7 +12,7 @@ from p2p.service.progress.session_view import view_session
 from p2p.service.rewards.caller_revision import revision_brief
 from p2p.service.rewards.criteria import intent_of
 from p2p.service.sessions.driving import resume_session, start_session, stop_session
-from p2p.service.sessions.lifecycle import create_session
+from p2p.service.sessions.lifecycle import create_session, preview
 from p2p.service.workspace import Workspace
 
 TINY = {"total_timesteps": 4_000, "num_evals": 2, "n_eval_episodes": 3}
@@ -53,6 +53,26 @@ def test_without_a_sentence_no_verdict_can_be_clear(ws: Workspace) -> None:
     with pytest.raises(InvalidInput, match="Give a sentence, or leave out stop_when_clear"):
         create_session(ws, NewSession(author="given", stop_when_clear=True), reward="x = 1\n")
     assert list_sessions(ws) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "ends"),
+    [
+        ({"prompt": "walk forward"}, True),
+        ({"prompt": "run forward as fast as you can"}, False),
+        ({"prompt": "jump as high as you can, then stand still"}, False),
+        ({"prompt": "walk forward", "stop_when_clear": False}, False),
+        ({"prompt": "run forward as fast as you can", "stop_when_clear": True}, True),
+        ({"prompt": "walk forward", "author": "given"}, False),
+    ],
+)
+def test_trainings_end_when_their_verdict_is_clear_unless_more_is_better(
+    ws: Workspace, asked: dict[str, str | bool], ends: bool
+) -> None:
+    request = NewSession.model_validate({"env_id": "Hopper-v5", **asked})
+    session = create_session(ws, request, reward="x = 1\n" if request.author == "given" else None)
+    assert session.stop_when_clear is ends
+    assert preview(ws, request).config["stop_at_score"] == (0.8 if ends else None)
 
 
 @pytest.mark.slow

@@ -63,6 +63,7 @@ class BuiltinAuthor:
             left_over=tuple(part.problem for part in understood.rest),
             assumed=tuple(dict.fromkeys((*_assumed(understood.skills, understood.body), *on_ground(ground)))),
             terrain=ground,
+            as_much_as_it_can=any(skill.params.fastest or skill.params.highest for skill in understood.skills),
             terms=tuple(PreviewTerm(name=name, description=text) for name, text in terms.items()),
         )
 

@@ -48,13 +48,16 @@ def commands_asked(ws: Workspace, request: NewSession) -> Commands | None:
     return commands_of(request.config) or (found.intent.commands if found is not None else None)
 
 
-def on_its_ground(ws: Workspace, request: NewSession) -> NewSession:
-    """The request with the terrain that its sentence asks for, unless its configuration says which.
+def as_its_sentence_asks(ws: Workspace, request: NewSession) -> NewSession:
+    """The request with what it leaves to its sentence: the terrain, and whether a clear verdict ends a training.
 
-    Whoever writes the criteria: a sentence about rough ground is not judged on a level floor.
+    The terrain, whoever writes the criteria: a sentence about rough ground is not judged on a level floor.
     """
-    found = None if "terrain" in request.config else _read(ws, request)
-    if found is None or found.terrain is None:
+    found = _read(ws, request)
+    if request.stop_when_clear is None:
+        clear = request.author == "builtin" and found is not None and not found.as_much_as_it_can
+        request = request.model_copy(update={"stop_when_clear": clear})
+    if found is None or found.terrain is None or "terrain" in request.config:
         return request
     terrain = found.terrain.model_dump(mode="json", exclude_defaults=True)
     return request.model_copy(update={"config": {**request.config, "terrain": terrain}})

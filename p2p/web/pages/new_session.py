@@ -27,7 +27,8 @@ USUAL = NewSession()
 NUMBERS = ("max_iterations", "n_seeds", "pass_threshold", "seed", "n_configs", "candidates", "n_report_rollouts")
 """Fields of a session that are numbers; all but the first three stand under "Advanced"."""
 UNSEEN = "These are the criteria of the new sentence. Start when they are right."
-SWITCHES = ("stop_when_clear", "reward_only")
+TO_THE_END = "train_to_the_end"
+SWITCHES = (TO_THE_END, "reward_only")
 FLAGS = {"max_iterations": "--iterations", "n_seeds": "--seeds", "pass_threshold": "--threshold", "seed": "--seed"}
 
 
@@ -70,7 +71,8 @@ def asked_for(form: Mapping[str, str]) -> NewSession:
         InvalidInput: a field cannot be used.
     """
     fields: dict[str, Any] = {name: form[name] for name in NUMBERS if form.get(name)}
-    fields |= {name: name in form for name in SWITCHES}
+    fields["reward_only"] = "reward_only" in form
+    fields["stop_when_clear"] = False if TO_THE_END in form else None
     fields |= {name: form[name].strip() for name in ("prompt", "env_id", "judge_model") if form.get(name)}
     if form.get("model_file", "").strip():
         fields["env_id"] = form["model_file"].strip()
