@@ -40,6 +40,14 @@ ON_HEELS_AND_TOES = thigh(
 )
 
 
+MERGED = thigh(
+    '<body pos="0 0 -0.15"><joint axis="0 1 0"/>'
+    '<geom name="NAME_shank" type="capsule" fromto="0 0 0 0 0 -0.15" size="0.02"/>'
+    '<geom name="NAME_FOOT" pos="0 0 -0.15" size="0.02"/></body>'
+)
+"""As MuJoCo reads a URDF whose feet are fixed to its shanks."""
+
+
 def described(folder: Path, text: str) -> EnvSpec:
     file = folder / "robot.xml"
     file.write_text(text)
@@ -65,6 +73,14 @@ def test_a_shank_to_which_the_foot_is_fixed_is_none_either(tmp_path: Path) -> No
     spec = described(tmp_path, on_four_legs(KNEELS.replace("{ankle}", ""), 0.22))
     assert spec.morphology.feet == each("foot")
     assert lying_on(spec) == f"beside its feet {', '.join(each('shank'))} touch the floor in its stance"
+
+
+def test_of_a_shank_and_a_foot_in_one_body_that_both_touch_the_foot_is_one(tmp_path: Path) -> None:
+    spec = described(tmp_path, on_four_legs(MERGED, 0.32))
+    assert spec.morphology.feet == each("FOOT")
+    assert lying_on(spec) == f"beside its feet {', '.join(each('shank'))} touch the floor in its stance"
+    unnamed = MERGED.replace("FOOT", "end")
+    assert described(tmp_path, on_four_legs(unnamed, 0.32)).morphology.feet == each("shank", "end")
 
 
 def test_heels_and_toes_are_feet_though_toes_hang_on_heels(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Feet of a robot: of what touches the floor in its stance, that at the ends of its legs."""
 
+import re
 from collections.abc import Iterable
 
 import mujoco
@@ -10,6 +11,7 @@ from p2p.worker.engine.morphology import Indices
 
 HEEL = 0.25
 """Longest way from a heel's body to that of the toes, as a share of the way from the leg's first body to the toes."""
+_CALLED = re.compile("foot|toe|heel|sole", re.IGNORECASE)
 
 
 def feet_of(model: mujoco.MjModel, torso: int, solid: Indices, touching: Indices) -> set[int]:
@@ -17,8 +19,8 @@ def feet_of(model: mujoco.MjModel, torso: int, solid: Indices, touching: Indices
 
     A robot that kneels or lies touches the floor with shanks and thighs too: of each branch of its tree only the
     outermost bodies that touch have feet, heels and toes alike. A leg that is a hair too short has one as well: a geom
-    of the same shape and at the same depth. A robot that lies on its torso and has a single branch has no legs: all of
-    it that touches counts.
+    of the same shape and at the same depth. Where a body's geoms are in part called feet, those are. A robot that lies
+    on its torso and has a single branch has no legs: all of it that touches counts.
 
     Args:
         model: Of the robot.
@@ -35,7 +37,17 @@ def feet_of(model: mujoco.MjModel, torso: int, solid: Indices, touching: Indices
     alike = [int(geom) for geom in solid if _shape(model, int(geom)) in like]
     both = {*map(int, found), *alike}
     ends = _with_heels(model, torso, _outermost(model, torso, bodies[list(both)]))
-    return {geom for geom in both if int(bodies[geom]) in ends}
+    return _called_feet(model, {geom for geom in both if int(bodies[geom]) in ends})
+
+
+def _called_feet(model: mujoco.MjModel, found: set[int]) -> set[int]:
+    """Of each body's geoms those that are called feet, where some are.
+
+    A foot that is fixed to its shank, as in most URDF files, is merged into it, and both touch.
+    """
+    called = {geom for geom in found if _CALLED.search(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, geom) or "")}
+    with_called = {int(model.geom_bodyid[geom]) for geom in called}
+    return {geom for geom in found if geom in called or int(model.geom_bodyid[geom]) not in with_called}
 
 
 def _outermost(model: mujoco.MjModel, torso: int, bodies: Iterable[int]) -> set[int]:
