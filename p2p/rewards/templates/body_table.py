@@ -155,7 +155,7 @@ _HUMANOID = RobotFacts(
     high=1.35,
     jump=JumpLimits(0.1, 0.2, 0.3, 1.0, 1.7, 0.35, drift=2.0, drift_weight=0.5),
     terminates=True,
-    budgets={"still": 3_000_000},
+    budgets=dict.fromkeys(("move", "posture", "jump", "spin"), 1_000_000) | {"still": 3_000_000},
 )
 _LYING = RobotFacts(
     noun="the humanoid",
