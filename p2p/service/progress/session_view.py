@@ -128,6 +128,9 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
     returns = [row["episodic_return"] for row in training if row.get("episodic_return") is not None]
     measured = evaluations[-1] if evaluations else {}
     summary = run.read_summary() if job is not None and job.state is JobState.COMPLETED else None
+    ended = summary.early_stop if summary is not None else None
+    if ended is not None:
+        total = ended.step  # it makes no more, and is through
     left = training_time_left(run, training, evaluations)
     active = job is not None and not job.state.finished
     return RunProgress(
@@ -146,7 +149,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         hint=early_hint(run.read_criteria(), evaluations) if active and evaluations else None,
         waiting=waiting_of(job, WaitsFor.CORES),
         resumed=summary.resumed if summary is not None else 0,
-        early_stop=summary.early_stop if summary is not None else None,
+        early_stop=ended,
     )
 
 
