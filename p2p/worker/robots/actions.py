@@ -2,8 +2,8 @@
 
 A position servo is asked for its stance plus up to `REACH` rad (or the same share of a slide's range). Where a model
 has no actuators, servos are added; the motors of a robot that walks become servos, as its own controllers make them,
-with the motors' torque as their limit. Wheels keep, or get, motors. Motors are asked for all that
-they can give, and servos of a velocity for their whole range.
+with the motors' torque as their limit. Wheels keep, or get, motors. Motors are asked for all that they can give, and
+servos of a velocity for their whole range.
 """
 
 from collections.abc import Sequence

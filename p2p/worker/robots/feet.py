@@ -19,8 +19,8 @@ def feet_of(model: mujoco.MjModel, torso: int, solid: Indices, touching: Indices
 
     A robot that kneels or lies touches the floor with shanks and thighs too: of each branch of its tree only the
     outermost bodies that touch have feet, heels and toes alike. A leg that is a hair too short has one as well: a geom
-    of the same shape and at the same depth. Where a body's geoms are in part called feet, those are. A robot that lies
-    on its torso and has a single branch has no legs: all of it that touches counts.
+    of the same shape and at the same depth. Where some geoms of a body are called feet, the others of it are none. A
+    robot that lies on its torso and has a single branch has no legs: all of it that touches counts.
 
     Args:
         model: Of the robot.
@@ -41,9 +41,9 @@ def feet_of(model: mujoco.MjModel, torso: int, solid: Indices, touching: Indices
 
 
 def _called_feet(model: mujoco.MjModel, found: set[int]) -> set[int]:
-    """Of each body's geoms those that are called feet, where some are.
+    """The geoms of each body, or only those called feet where some are.
 
-    A foot that is fixed to its shank, as in most URDF files, is merged into it, and both touch.
+    A foot that is fixed to its shank, as in most URDF files, becomes a geom of the shank's body, and both touch.
     """
     called = {geom for geom in found if _CALLED.search(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, geom) or "")}
     with_called = {int(model.geom_bodyid[geom]) for geom in called}
