@@ -159,10 +159,10 @@ class NewSession(Contract):
     """No variants of them are trained either."""
     stop_when_clear: bool | None = Field(
         default=None,
-        description="End a training at the second clear pass in a row; usual, unless it is asked for all it can.",
+        description="End a training at the second clear pass in a row; usual but for 'as fast as you can'.",
     )
     """By the measured criteria: `TrainConfig.stop_at_score` at `pass_threshold`. None, in a request alone: what is
-    usual, where the built-in author writes."""
+    usual where the built-in author reads the sentence; False elsewhere."""
     priority: Priority = Field(
         default="low",
         description="low gives way to other processes; normal is for machines that are never idle.",
