@@ -61,14 +61,18 @@ class Posture(Template):
         )
         steady = body.terminates and params.level is not HeightLevel.LOW and params.height is None
         recipe = {"total_timesteps": body.budget("posture"), "terminate_when_unhealthy": steady}
-        u = gate_latex(body)
+        factor, u, definitions = "upright", gate_latex(body), gate(body)
+        if band is not None and band.high < body.stand.low and "height" in body.gate:
+            # the gate of standing would charge for what is asked
+            factor, u = "righted", r"\mathrm{tol}(u_z; 0.8, 1)\,"
+            definitions |= {"righted": 'tolerance(info["up"], 0.8, 1.0, 0.6)'}
         if band is None:
             credit = 'upright * tolerance(info["up"], 0.95, 1.0, {margin})'
             term = Term(
                 "upright", 1.0, credit, rf"{u}\mathrm{{tol}}(u_z; 0.95, 1)", "holding the torso upright", margin=0.5
             )
         else:
-            credit = f'upright * tolerance(info["height"], {number(band.low)}, {number(band.high)}, {{margin}})'
+            credit = f'{factor} * tolerance(info["height"], {number(band.low)}, {number(band.high)}, {{margin}})'
             latex = rf"{u}\mathrm{{tol}}(z; {band.low:g}, {band.high:g})"
             term = Term("height", 1.0, credit, latex, "holding the torso at the height asked for", margin=0.35)
         return Plan(
@@ -81,7 +85,7 @@ class Posture(Template):
                 *off_its_trunk(body),
                 *((stays_near(IN_PLACE),) if Manner.IN_PLACE in params.manners else ()),
             ),
-            definitions=gate(body),
+            definitions=definitions,
             recipe=recipe,
             milestone=Milestone(feature="time", amount=round(hold + 0.5, 3)),
             seconds=hold + 1.5,
