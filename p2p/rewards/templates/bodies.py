@@ -121,8 +121,10 @@ class RobotFacts:
     high: float = 0.0
     """Torso height that counts as high [m]."""
     jump: JumpLimits = JumpLimits()
-    spin_drift: float = 1.5
-    """Farthest from the start a spin may wander [m]."""
+    turn_s: float = 3.5
+    """Time for a turn, with what starting, stopping and staying on the spot take [s]."""
+    spin_drift: float = 1.0
+    """How far from its start a spin may get where "in place" is not said [m]."""
     terminates: bool = False
     """End training episodes on a fall, for skills on its feet."""
     budgets: Mapping[str, int] = field(default_factory=dict)

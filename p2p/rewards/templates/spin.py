@@ -24,12 +24,12 @@ SPUN_S = 0.5
 """Least time that a spin takes, half a turn included [s]."""
 TURNING = 0.3
 """Rate from which on it counts as spinning [rad/s]; trained ants do so in 93 % of the steps."""
-SECONDS_PER_TURN = 3.5
-"""Time for a turn, with what starting, stopping and staying on the spot take [s]."""
 RATE = 3.0
-"""Rate that is paid for in full [rad/s]."""
+"""Rate that is paid for in full, and charged for in full where nothing holds it but water: swimmers whose way back cost
+no more than 1 rad/s swung their heads slowly there and fast back [rad/s]."""
 SLIP = 0.05
-"""Price of each m/s over the floor. At 0.15, and `effort` at its usual weight, ants turned half as far."""
+"""Price of each m/s over the floor. At 0.15, and `effort` at its usual weight, ants turned half as far. Who swims pays
+none: swimmers that did lay still."""
 EFFORT_SHARE = 0.3
 """Share of the usual price of acting."""
 SETTLING_S = 0.3
@@ -53,8 +53,7 @@ SEVERAL = 4
 """How many times as long a spin of several counted turns trains as one of one turn. After half of that an ant left its
 metre more often."""
 IN_PLACE = 0.5
-ABOUT = 1.0
-"""How far from its start it may get where "in place" is said, and where it is not [m]."""
+"""How far from its start it may get where "in place" is said, as a share of where it is not."""
 KEEPS_SHARE = 0.8
 """Share of the steps at which it must spin where a duration is said."""
 
@@ -107,8 +106,8 @@ class Spin(Template):
 
     def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """Sentences with a number, a direction, an angle."""
-        del body
-        return ("spin in place", "spin left twice", "spin clockwise", "turn right 180 degrees")
+        twice = ("spin left twice",) if _seconds(2.0, body) <= LONGEST_S else ()
+        return ("spin in place", *twice, "spin clockwise", "turn right 180 degrees")
 
     def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot spin."""
@@ -121,8 +120,8 @@ class Spin(Template):
         said = params.turns if params.turns is not None else params.times
         turns = float(said or 1)
         if params.duration_s is not None:
-            turns = turns if said is not None else min(1.0, params.duration_s / (2.0 * SECONDS_PER_TURN))
-        if 1.0 + SECONDS_PER_TURN * turns > LONGEST_S:
+            turns = turns if said is not None else min(1.0, params.duration_s / (2.0 * body.turn_s))
+        if _seconds(turns, body) > LONGEST_S:
             raise refuse(
                 f"{turns:g} turns", f"{body.noun} cannot make so many in the {LONGEST_S:g} s that can be judged"
             )
@@ -134,9 +133,9 @@ class Spin(Template):
         exact = said is not None and not params.repeatedly
         asked = _RequestedTurn(way, turns, exact, stage.done.get("yaw_turns", 0.0), params.duration_s)
         several = asked.exact and asked.turns > 1.0
-        limit = IN_PLACE if Manner.IN_PLACE in params.manners else ABOUT
-        near = (0.25 if several else 0.5) * limit if stage.first else None
-        seconds = 1.0 + max(SECONDS_PER_TURN * asked.turns, asked.duration_s or 0.0)
+        limit = body.spin_drift * (IN_PLACE if Manner.IN_PLACE in params.manners else 1.0)
+        near = (0.25 if several else 0.5) * limit if stage.first and body.feet else None
+        seconds = max(_seconds(asked.turns, body), 1.0 + (asked.duration_s or 0.0))
         judged = asked.duration_s if asked.duration_s and not asked.exact else max(body.judged_s, seconds)
         signed = asked.way * asked.turns or asked.turns
         held = asked.duration_s is not None and not asked.exact
@@ -196,6 +195,11 @@ class Spin(Template):
         )
 
 
+def _seconds(turns: float, body: RobotFacts) -> float:
+    """Length of an episode in which it can turn so often [s]."""
+    return 1.0 + body.turn_s * turns
+
+
 def _near(full: float, limit: float) -> dict[str, str]:
     """Definition of `near`, in [0, 1]: 1 up to `full` from the start, falling to 0 over `limit` [m].
 
@@ -218,16 +222,19 @@ def _terms(body: RobotFacts, asked: _RequestedTurn, near: float | None) -> tuple
         latex = rf"(1 - |{sign}\omega_z - \omega^*|/3)"
         words = f"turning to {'the ' if asked.way else ''}{asked.side}, slower near {asked.turns:g} turns, and staying"
     else:
-        credit = f"np.clip(rate, -1.0, {RATE}) / 2.0"
-        latex = rf"\mathrm{{clip}}({sign}\omega_z, -1, {RATE:g})/2"
+        back = 1.0 if body.feet else RATE
+        credit = f"np.clip(rate, -{back}, {RATE}) / 2.0"
+        latex = rf"\mathrm{{clip}}({sign}\omega_z, -{back:g}, {RATE:g})/2"
         words = f"turning to {'the ' if asked.way else ''}{asked.side}"
+    slip = Term("slip", SLIP, 'np.clip(info["speed"], 0.0, 2.0)', r"\mathrm{clip}(v, 0, 2)",
+                "penalty for leaving the spot", sign=-1)  # fmt: skip
+    upright = Term("alive", 0.3, "upright", "U" if u else "1", "being on its feet")
     return (
-        Term("alive", 0.3, "upright", "U" if u else "1", "being on its feet"),
+        *((upright,) if body.feet else ()),
         Term("spin", 1.0, f"{gated}{credit}", f"{u}{place}{latex}", words),
-        Term("slip", SLIP, 'np.clip(info["speed"], 0.0, 2.0)', r"\mathrm{clip}(v, 0, 2)",
-             "penalty for leaving the spot", sign=-1),
+        *((slip,) if body.feet else ()),
         effort(EFFORT_SHARE * body.effort),
-    )  # fmt: skip
+    )
 
 
 def _counted(asked: _RequestedTurn, stage: Stage, judged_s: float) -> tuple[Criterion, ...]:

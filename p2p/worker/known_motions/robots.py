@@ -133,9 +133,9 @@ WALKER = Robot(
         *_FLIPS,
     ),
 )
+_TURNS_TWICE = KnownSentence("spin left twice", "spin", low=2.0, exact=True)
 _SPINS = (
     KnownSentence("spin in place", "spin", way=0.0),
-    KnownSentence("spin left twice", "spin", low=2.0, exact=True),
     KnownSentence("spin clockwise", "spin", way=-1.0),
     KnownSentence("turn right 180 degrees", "spin", low=0.5, way=-1.0, exact=True),
 )
@@ -153,6 +153,7 @@ ANT = Robot(
         KnownSentence("jump 3 times", "jump", low=0.15, times=3, exact=True),
         KnownSentence("roll over to the right", "roll"),
         *_SPINS,
+        _TURNS_TWICE,
     ),
     settles=True,
     crouch=(0.0, -0.42, 0.0, 0.42, 0.0, 0.42, 0.0, -0.42),
@@ -173,6 +174,7 @@ HUMANOID = Robot(
         KnownSentence("jump", "jump", low=0.1),
         KnownSentence("jump 3 times", "jump", low=0.1, times=3, exact=True),
         *_SPINS,
+        _TURNS_TWICE,
     ),
     fall=("roll", pi / 2),
     fall_back=("roll", -pi / 2),

@@ -74,7 +74,7 @@ def test_a_folder_of_functions_is_measured_beside_the_predicates_on_their_senten
 @pytest.mark.nightly
 def test_what_fails_has_no_verdict_with_the_reason_and_dice_are_found_out(tmp_path: Path) -> None:
     broken = {"swim_forward": CRASHES, "swim_backward": TEXT, "stay_still": OUTSIDE}
-    folder = kept(tmp_path / "broken", **broken, spin_left_twice=DICE, spin_clockwise=TOO_MUCH)
+    folder = kept(tmp_path / "broken", **broken, turn_right_180_degrees=DICE, spin_clockwise=TOO_MUCH)
     judge = measured(tmp_path, folder, limit=120).judges[1]
     missing = [mistake for mistake in judge.mistakes if mistake.passed is None]
     reasons = {mistake.sentence: mistake.reason for mistake in missing}
