@@ -225,3 +225,14 @@ def test_a_flip_that_ends_in_a_squat_is_paid_much_less_than_one_that_stands(env:
     squats = {**flipped, "height": np.where(landed, low, flipped["height"])}
     nothing, squatting, standing = (paid(reward, spec, motion) for motion in (stays, squats, flipped))
     assert squatting - nothing < 0.6 * (standing - nothing)
+
+
+@pytest.mark.parametrize("env", ["Walker2d-v5", "Humanoid-v5"])
+def test_a_low_trunk_is_paid_by_how_upright_it_is(env: str) -> None:
+    spec, low = spec_of(env), body_of(spec_of(env)).low - 0.05
+    reward = LoadedReward(AUTHOR.write(AUTHOR.elicit("stay low", spec), spec).source)
+    kneels = at_rest(env, 2.0) | {"height": np.full(round(2.0 / spec.dt), low)}
+    leans, falls = (kneels | {"up": np.full_like(kneels["up"], up)} for up in (0.6, 0.0))
+    upright, leaning, fallen = (paid(reward, spec, motion) for motion in (kneels, leans, falls))
+    assert fallen < 0.4 * upright
+    assert leaning < 0.85 * upright
