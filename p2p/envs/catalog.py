@@ -27,7 +27,7 @@ def load(env_id: str) -> EnvSpec:
     return EnvSpec.model_validate_json((_DATA / f"{env_id}.json").read_text(encoding="utf-8"))
 
 
-def newest(name: str) -> str | None:
-    """The described id of a name without its version, such as "Hopper-v5" of "Hopper"; None where there is none."""
+def newest(name: str) -> str:
+    """The described id of a name without its version, such as "Hopper-v5" of "Hopper"; any other name as it is."""
     versions = {int(env_id.rpartition("-v")[2]): env_id for env_id in known() if env_id.rpartition("-v")[0] == name}
-    return versions[max(versions)] if versions else None
+    return versions[max(versions)] if versions else name

@@ -22,7 +22,7 @@ def reward_templates(env_id: str | None = None) -> tuple[RewardTemplate, ...]:
     """
     if env_id is None:
         return _templates(catalog.known())
-    return _templates((catalog.load(catalog.newest(env_id) or env_id).env_id,))
+    return _templates((catalog.load(catalog.newest(env_id)).env_id,))
 
 
 @lru_cache(maxsize=64)

@@ -37,7 +37,7 @@ def list_environments() -> tuple[EnvSpec, ...]:
 
 def default_config(env_id: str) -> TrainConfig:
     """Default training configuration of an environment, by its id with or without a version."""
-    env_id = catalog.newest(env_id) or env_id
+    env_id = catalog.newest(env_id)
     return parse_config({**preset(env_id), "env_id": env_id})
 
 
@@ -82,7 +82,7 @@ def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
     robots = {} if ROBOT_ID.fullmatch(env_id) else ws.runs.robots().all()
     if env_id in robots:
         env_id = robots[env_id].env_id
-    elif (newest := catalog.newest(env_id)) is not None:
+    elif (newest := catalog.newest(env_id)) != env_id:
         return catalog.load(newest)
     kept = IterationRecord(ws.runs.environment_dir(env_id)).read_env_spec() if ROBOT_ID.fullmatch(env_id) else None
     if kept is not None and kept.env_id == env_id:
