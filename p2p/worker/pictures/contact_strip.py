@@ -35,13 +35,15 @@ class ContactRow(NamedTuple):
 def contact_rows(rollout: ShownRollout) -> list[ContactRow]:
     """Rows of a rollout, in the order of its feet; none if nothing can leave the floor."""
     model = rollout.model
+    feet = [foot for foot in rollout.spec.morphology.feet if f"contact_{foot}" in rollout.features]
+    limbs = [limb_at(rollout.limbs, int(model.geom_bodyid[index_of(model, "geom", foot)])) for foot in feet]
+    sides = [limb.side if limb is not None else "" for limb in limbs]
     rows = []
-    for foot in rollout.spec.morphology.feet:
-        if (contact := rollout.features.get(f"contact_{foot}")) is None:
-            continue
-        limb = limb_at(rollout.limbs, int(model.geom_bodyid[index_of(model, "geom", foot)]))
+    for foot, limb in zip(feet, limbs, strict=True):
+        contact = rollout.features[f"contact_{foot}"]
         red, green, blue = (round(255 * part) for part in limb.colour[:3]) if limb is not None else INK
-        name = f"{limb.side} foot" if limb is not None else foot.removesuffix("_geom")
+        alone = limb is not None and sides.count(limb.side) == 1
+        name = f"{limb.side} foot" if limb is not None and alone else foot.removesuffix("_geom")
         rows.append(ContactRow(name, (red, green, blue), contact))
     if (trunk := rollout.features.get("torso_contact")) is not None:
         rows = [*rows[: MOST_ROWS - 1], ContactRow("trunk", INK, trunk)]

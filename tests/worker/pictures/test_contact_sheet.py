@@ -16,6 +16,7 @@ from p2p.worker.pictures.key_frames import KeyFrames, choose_frames
 from p2p.worker.pictures.key_pictures import ShownRollout
 from p2p.worker.pictures.strip_plot import angle_of, draw_strip, of_parts
 from p2p.worker.render import find_renderer
+from p2p.worker.render.marking import Limb
 
 
 @pytest.fixture(autouse=True)
@@ -178,6 +179,13 @@ def test_contacts_over_time_are_black_where_a_foot_or_the_trunk_is_down() -> Non
             dark = line[round((edges[step] + edges[step + 1]) / 2)].max() < 60
             assert dark == (row.contact[step] > 0), (row.name, step)
     assert 0 < sum(row.contact.sum() for row in rows) < 2 * len(features["time"])
+
+
+def test_feet_of_one_side_are_told_apart_by_their_own_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    qpos = leaping(0.0)
+    rollout = ShownRollout(CHEETAH, compiled_model(CHEETAH, {}), qpos[1:], measured(CHEETAH, qpos))
+    monkeypatch.setattr("p2p.worker.pictures.contact_strip.limb_at", lambda *_: Limb("right", frozenset({1})))
+    assert [row.name for row in contact_rows(rollout)] == ["bfoot", "ffoot", "trunk"]
 
 
 def test_an_event_stands_in_the_picture_and_not_on_the_numbers(tmp_path: Path) -> None:
