@@ -14,6 +14,9 @@ PITCH = (round(pi / 2 - 0.56, 2), round(pi / 2 + 0.56, 2))
 """Upright within 32 degrees [rad]."""
 SIZE_OF = 0.68
 """Standing height of the cheetah that the heights below are of [m]; other bodies' are in proportion (a proposal)."""
+NOSE_MARGIN = 0.8
+"""How far below it the pitch is paid a tenth [rad]. At 1.3 a cheetah on four legs, its nose up by 0.35 rad, was paid
+enough to stay so: after 800,000 steps with seeds 1, 2 and 3 it did."""
 HOLD_S = 2.0
 """How long, where the sentence does not say [s]."""
 SITTING_SHARE = 0.3
@@ -46,8 +49,8 @@ class Rear(Template):
             Term("nose_up", 0.3, '(1.0 + np.sin(info["pitch"])) / 2.0', r"(1 + \sin\theta)/2", "raising the nose"),
             Term("reared", 1.0, 'tolerance(info["pitch"], 1.3, 1.85, {margin}) * (0.4 + 0.3 * tall + 0.3 * calm)',
                  r"\mathrm{tol}(\theta; 1.3, 1.85)\,(0.4 + 0.3\,T + 0.3\,S)",
-                 "standing tall and calm with the nose up", margin=1.3),
-            Term("sitting", 0.4, 'info["torso_contact"]', "c_t", "penalty for the trunk on the floor", sign=-1),
+                 "standing tall and calm with the nose up", margin=NOSE_MARGIN),
+            Term("sitting", 1.0, 'info["torso_contact"]', "c_t", "penalty for the trunk on the floor", sign=-1),
             effort(0.05),
         )  # fmt: skip
         low, high = PITCH

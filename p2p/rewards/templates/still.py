@@ -102,11 +102,11 @@ def _terms(body: RobotFacts) -> list[Term]:
     slow = 'tolerance(info["speed"], 0.0, 0.05, {margin})'
     u = gate_latex(body)
     if body.terminates:
-        calm = 'tolerance(info["joint_speed"], 0.0, 0.1, {margin})'
+        calm = 'upright * tolerance(info["joint_speed"], 0.0, 0.1, {margin})'
         return [
             Term("still", 1.0, f"upright * (0.5 + 0.5 * {slow})", rf"{u}(1 + \mathrm{{tol}}(v; 0, 0.05))/2",
                  "being on its feet and not moving", margin=1.5),
-            Term("calm", 0.5, calm, r"\mathrm{tol}(\overline{|\dot q|}; 0, 0.1)", "calm joints", margin=4.0),
+            Term("calm", 0.5, calm, rf"{u}\mathrm{{tol}}(\overline{{|\dot q|}}; 0, 0.1)", "calm joints", margin=4.0),
         ]  # fmt: skip
     latex = rf"{u}Q\,\mathrm{{tol}}(v; 0, 0.05)"
     return [Term("still", 1.0, f"upright * calm * {slow}", latex, "standing with calm joints", margin=1.0)]
