@@ -6,6 +6,7 @@ import pytest
 from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.agents.builtin.refusals import examples
 from p2p.analysis.predicates import measure
+from p2p.contracts.errors import UnknownPhrase
 from p2p.contracts.intent import Intent
 from p2p.contracts.training import StartStates, TrainConfig
 from p2p.envs.catalog import known, load
@@ -435,6 +436,20 @@ def test_a_turn_to_either_side_is_done_whichever_way_it_went(way: float) -> None
     assert reward(obs, action, obs, standing("Ant-v5") | {"_episode_start": True})[1]["progress"] == 0.0
     turned = standing("Ant-v5", yaw_turns=1.1 * way) | {"_episode_start": False}
     assert reward(obs, action, obs, turned)[1]["progress"] > 0.0
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_turn_to_either_side_without_stopping_is_done_whichever_way_it_went(way: float) -> None:
+    intent = AUTHOR.elicit("spin without stopping", load("Ant-v5"))
+    turning = trajectory("Ant-v5", intent.episode_s, yaw_turns=lambda t: 0.4 * way * t, yaw_rate=2.5 * way)
+    assert success(intent, "Ant-v5", turning)
+    turning["yaw_rate"][: turning["time"].size // 2] = 0.0
+    assert not success(intent, "Ant-v5", turning)
+
+
+def test_swimmers_do_not_turn_without_stopping() -> None:
+    with pytest.raises(UnknownPhrase, match="to and fro"):
+        AUTHOR.elicit("spin without stopping", load("Swimmer-v5"))
 
 
 @pytest.mark.parametrize(

@@ -130,8 +130,11 @@ def _steady(use: Use) -> Addition:
         where = main.where
     elif use.skill.name == "spin":
         use.need("yaw_rate")
-        right = use.skill.params.direction is Direction.RIGHT
-        where = (at_most("yaw_rate", -0.3),) if right else (at_least("yaw_rate", 0.3),)
+        if use.body.upright is None:
+            raise use.impossible("what swims turns by swinging to and fro")
+        way = use.skill.params.direction
+        turning = at_most("yaw_rate", -0.3) if way is Direction.RIGHT else at_least("yaw_rate", 0.3)
+        where = (turning.model_copy(update={"absolute": way is None}),)
     elif use.skill.name == "move" and main is not None and main.feature is not None:
         where = (_half_of(main),)
     elif use.skill.name == "still":

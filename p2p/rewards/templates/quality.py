@@ -120,5 +120,5 @@ def in_words(where: Sequence[Bound]) -> str:
             Comparison.AT_MOST: f"at most {bound.threshold:g}",
             Comparison.BETWEEN: f"from {bound.threshold:g} to {bound.upper if bound.upper is not None else 0:g}",
         }[bound.comparison]
-        found.append(f"{bound.feature} is {words}")
+        found.append(f"{bound.feature}{', either way,' if bound.absolute else ''} is {words}")
     return " and ".join(found)
