@@ -32,7 +32,14 @@ _CHEETAH = RobotFacts(
     low=0.45,
     high=0.66,
     jump=JumpLimits(once=0.2, high=0.5),
-    budgets={"move": 250_000, "still": 300_000, "posture": 350_000, "jump": 450_000, "flip": 500_000, "rear": 1_000_000},
+    budgets={
+        "move": 250_000,
+        "still": 300_000,
+        "posture": 350_000,
+        "jump": 450_000,
+        "flip": 500_000,
+        "rear": 1_000_000,
+    },
 )
 _HOPPER = RobotFacts(
     noun="the hopper",
