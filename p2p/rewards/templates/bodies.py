@@ -157,6 +157,11 @@ class RobotFacts:
         return self.features.issuperset(names)
 
     @property
+    def swims(self) -> bool:
+        """Whether nothing but water holds it."""
+        return "swim" in self.gaits
+
+    @property
     def feet(self) -> int:
         """Number of feet it stands on."""
         return len(self.feet_names)

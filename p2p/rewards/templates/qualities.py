@@ -130,7 +130,7 @@ def _steady(use: Use) -> Addition:
         where = main.where
     elif use.skill.name == "spin":
         use.need("yaw_rate")
-        if use.body.upright is None:
+        if use.body.swims:
             raise use.impossible("what swims turns by swinging to and fro")
         way = use.skill.params.direction
         turning = at_most("yaw_rate", -0.3) if way is Direction.RIGHT else at_least("yaw_rate", 0.3)

@@ -134,7 +134,7 @@ class Spin(Template):
         asked = _RequestedTurn(way, turns, exact, stage.done.get("yaw_turns", 0.0), params.duration_s)
         several = asked.exact and asked.turns > 1.0
         limit = body.spin_drift * (IN_PLACE if Manner.IN_PLACE in params.manners else 1.0)
-        near = (0.25 if several else 0.5) * limit if stage.first and body.feet else None
+        near = (0.25 if several else 0.5) * limit if stage.first and not body.swims else None
         seconds = max(_seconds(asked.turns, body), 1.0 + (asked.duration_s or 0.0))
         judged = asked.duration_s if asked.duration_s and not asked.exact else max(body.judged_s, seconds)
         signed = asked.way * asked.turns or asked.turns
@@ -222,7 +222,7 @@ def _terms(body: RobotFacts, asked: _RequestedTurn, near: float | None) -> tuple
         latex = rf"(1 - |{sign}\omega_z - \omega^*|/3)"
         words = f"turning to {'the ' if asked.way else ''}{asked.side}, slower near {asked.turns:g} turns, and staying"
     else:
-        back = 1.0 if body.feet else RATE
+        back = RATE if body.swims else 1.0
         credit = f"np.clip(rate, -{back}, {RATE}) / 2.0"
         latex = rf"\mathrm{{clip}}({sign}\omega_z, -{back:g}, {RATE:g})/2"
         words = f"turning to {'the ' if asked.way else ''}{asked.side}"
@@ -230,9 +230,9 @@ def _terms(body: RobotFacts, asked: _RequestedTurn, near: float | None) -> tuple
                 "penalty for leaving the spot", sign=-1)  # fmt: skip
     upright = Term("alive", 0.3, "upright", "U" if u else "1", "being on its feet")
     return (
-        *((upright,) if body.feet else ()),
+        *(() if body.swims else (upright,)),
         Term("spin", 1.0, f"{gated}{credit}", f"{u}{place}{latex}", words),
-        *((slip,) if body.feet else ()),
+        *(() if body.swims else (slip,)),
         effort(EFFORT_SHARE * body.effort),
     )
 
