@@ -140,7 +140,7 @@ class Spin(Template):
         signed = asked.way * asked.turns or asked.turns
         held = asked.duration_s is not None and not asked.exact
         turned = f'(info["yaw_turns"] - {asked.start:g})' if asked.start else 'info["yaw_turns"]'
-        if asked.way:
+        if asked.way or body.swims:  # whose head swings to both sides before it turns to one
             sign = "-" if asked.way < 0 else ""
             found = {"rate": f'{sign}info["yaw_rate"]', "turned": f"{sign}{turned}"}
         else:
@@ -216,7 +216,7 @@ def _terms(body: RobotFacts, asked: _RequestedTurn, near: float | None) -> tuple
     if near is not None:
         gated += "near * "
         place = rf"\mathrm{{tol}}(d; 0, {near:g})\,"
-    sign = {1.0: "", -1.0: "-", 0.0: r"\mathrm{sgn}(\psi)\,"}[asked.way]
+    sign = {1.0: "", -1.0: "-", 0.0: "" if body.swims else r"\mathrm{sgn}(\psi)\,"}[asked.way]
     if asked.exact:
         credit = f"np.clip(1.0 - abs(rate - wanted) / {RATE}, -1.0, 1.0)"
         latex = rf"(1 - |{sign}\omega_z - \omega^*|/3)"
