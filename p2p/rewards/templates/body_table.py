@@ -147,7 +147,7 @@ _SWIMMER = RobotFacts(
     # The best of 1,500 open-loop gaits, refined, turned 0.83 times in 10 s and got 1.4 m away; it is 3 m long.
     turn_s=16.0,
     spin_drift=3.0,
-    budgets={"move": 300_000, "spin": 600_000},
+    budgets={"move": 300_000, "spin": 1_000_000},
     judged_s=10.0,
 )
 _HUMANOID = RobotFacts(
