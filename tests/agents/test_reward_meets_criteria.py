@@ -132,6 +132,28 @@ def moves(env: str, seconds: float, speed: float) -> Iterator[Motion]:
                 }
 
 
+def circles(env: str, seconds: float, _speed: float) -> Iterator[Motion]:
+    """At several speeds along the heading, turning to either side."""
+    walks = next(motion for motion in moves(env, seconds, 1.0) if np.any(motion["velocity_x"] > 0.0))
+    for speed in (0.0, 0.3, 0.6, 1.0, 2.0):
+        for rate in (0.0, 0.5, -0.5, 1.5, -1.5, 3.0, -3.0):
+            yaw = rate * walks["time"]
+            along, across = speed * np.cos(yaw), speed * np.sin(yaw)
+            step = walks["time"][0]
+            yield {
+                **walks,
+                "forward_velocity": np.full_like(yaw, speed),
+                "speed": np.full_like(yaw, speed),
+                "velocity_x": along,
+                "velocity_y": across,
+                "displacement_x": step * np.cumsum(along),
+                "displacement_y": step * np.cumsum(across),
+                "displacement": step * np.hypot(np.cumsum(along), np.cumsum(across)),
+                "yaw_rate": np.full_like(yaw, rate),
+                "yaw_turns": yaw / (2 * np.pi),
+            }
+
+
 def paid(reward: LoadedReward, spec: EnvSpec, motion: Motion) -> float:
     """Return of a motion."""
     instance, obs, action = reward.fresh(), np.zeros(spec.obs_dim), np.zeros(spec.action_dim)
@@ -174,6 +196,11 @@ ARE_ASKED = [
             "do a backflip", "do a front flip and land on your feet", "do two backflips", "do three front flips",
             "do backflips",
         )
+    ),
+    *(
+        (env, circles, f"walk in a circle{side}", 1.0)
+        for env in ("Ant-v5", "Humanoid-v5")
+        for side in (" to the left", " to the right")
     ),
     *(
         (env, moves, sentence, speed)

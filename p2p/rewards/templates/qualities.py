@@ -7,7 +7,17 @@ it helps a term of the reward, and it refuses where this robot has nothing to me
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from p2p.contracts.intent import Bound, Category, Combination, Comparand, Comparison, Predicate, Statistic, Window
+from p2p.contracts.intent import (
+    Bound,
+    Category,
+    Combination,
+    Comparand,
+    Comparison,
+    Criterion,
+    Predicate,
+    Statistic,
+    Window,
+)
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import at_least, at_most, below, between, on_feature, on_steps
 from p2p.rewards.templates.part_qualities import PART_KEYS, PART_QUALITIES
@@ -446,16 +456,29 @@ def _circle(use: Use) -> Addition:
         on_feature(Statistic.MAX, "displacement", Band(0.5), "m", margin=0.5),
     )
     way = "" if sign > 0 else "-"
+    onto = tuple(_along_its_heading(guard) for guard in use.plan.guards if guard.key == "gets_on")
     drop = frozenset(
         {"keeps_line", "keeps_moving", "keeps_going", "keeps_heading", "sideways", "heading", "forward", "backward"}
-    )
+    ) | {guard.key for guard in onto}
     pay = (
         Term("heading", 1.0, f'np.clip(info["forward_velocity"], -1.0, {max(1.0, 2 * slow):g})',
              r"\mathrm{clip}(v_h, -1, 1)", "moving along its heading"),
         Term("round", 0.5, f'np.clip({way}info["yaw_rate"], -1.0, 1.5)', rf"\mathrm{{clip}}({way}\omega_z, -1, 1.5)",
              f"turning {side}"),
     )  # fmt: skip
-    return Addition((rounds, out), pay, without=drop, main=onward, summary=f"in a circle to {words}")
+    return Addition((*onto, rounds, out), pay, without=drop, main=onward, summary=f"in a circle to {words}")
+
+
+def _along_its_heading(guard: Criterion) -> Criterion:
+    """A guard of going along x, read along the heading."""
+    assert guard.predicate is not None, "guards are measured"
+    where = tuple(bound.model_copy(update={"feature": "forward_velocity"}) for bound in guard.predicate.where)
+    return guard.model_copy(
+        update={
+            "description": guard.description.replace("moves forward", "moves along its heading"),
+            "predicate": guard.predicate.model_copy(update={"where": where}),
+        }
+    )
 
 
 _MOVE = frozenset({"move"})
