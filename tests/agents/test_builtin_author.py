@@ -447,9 +447,18 @@ def test_a_turn_to_either_side_without_stopping_is_done_whichever_way_it_went(wa
     assert not success(intent, "Ant-v5", turning)
 
 
-def test_swimmers_do_not_turn_without_stopping() -> None:
-    with pytest.raises(UnknownPhrase, match="to and fro"):
-        AUTHOR.elicit("spin without stopping", load("Swimmer-v5"))
+@pytest.mark.parametrize(
+    ("env", "sentence", "why"),
+    [
+        ("Swimmer-v5", "spin without stopping", "to and fro"),
+        ("Walker2d-v5", "stay low without crouching", "the walker crouches"),
+        ("Ant-v5", "walk low without crouching", "the ant crouches"),
+        ("Hopper-v5", "do a backflip a half turn", "a whole turn"),
+    ],
+)
+def test_what_no_motion_could_meet_is_refused(env: str, sentence: str, why: str) -> None:
+    with pytest.raises(UnknownPhrase, match=why):
+        AUTHOR.elicit(sentence, load(env))
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,8 @@ class Flip(Template):
             raise refuse("flip", "it goes forward or backward; a spin goes left or right")
         forward = params.direction is Direction.FORWARD
         turns = params.turns or float(params.times or 1)
+        if turns % 1.0:
+            raise refuse(f"{turns:g} turns", "a flip that ends on the feet is a whole turn")
         if 3.0 + SECONDS_PER_FLIP * turns > LONGEST_S:
             raise refuse(f"{turns:g} flips", f"so many do not fit into the {LONGEST_S:g} s that can be judged")
         signed = -turns if forward else turns

@@ -24,6 +24,7 @@ from p2p.rewards.templates.part_qualities import PART_KEYS, PART_QUALITIES
 from p2p.rewards.templates.plan import Plan, Stage, Term
 from p2p.rewards.templates.quality import EITHER, SETTLED, Addition, Quality, Use, criterion_of, in_words, mostly, never
 from p2p.rewards.templates.skill import Direction, Manner, Skill
+from p2p.rewards.templates.terms import height_band
 
 OFF_THE_FLOOR = 0.03
 """Clearance of a jump [m]; feet that vibrate leave the floor by less."""
@@ -208,6 +209,9 @@ def _no_trunk(use: Use) -> Addition:
 def _no_crouch(use: Use) -> Addition:
     use.need("height")
     low = round(use.body.low, 3)
+    band = height_band(use.skill.params, use.body)
+    if band is not None and band.high <= low:
+        raise use.conflict(f"at {band.high:g} m or lower {use.body.noun} crouches")
     return Addition((never("does_not_crouch", "Does not crouch", (at_most("height", low),)),))
 
 
