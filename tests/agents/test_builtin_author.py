@@ -165,6 +165,19 @@ def test_a_sequence_pays_for_its_steps_one_after_the_other() -> None:
     assert terms(True, yaw_turns=0.0)["progress"] == 0.0
 
 
+def test_each_step_of_a_sequence_charges_its_own_price_of_acting() -> None:
+    reward = reward_for("Swimmer-v5", "stay still, then swim")
+    obs, action = np.zeros(8), np.ones(2)
+
+    def charged(seconds: float, first: bool) -> float:
+        acting = standing("Swimmer-v5", time=seconds, control_effort=1.0) | {"_episode_start": first}
+        return sum(value for name, value in reward(obs, action, obs, acting)[1].items() if "effort" in name)
+
+    still, swimming = charged(0.0, True), charged(3.0, False)
+    assert still == pytest.approx(-0.3)
+    assert swimming == pytest.approx(-0.01)
+
+
 def test_the_terms_for_a_manner_are_added() -> None:
     assert {"jerk"} <= set(reward_for("HalfCheetah-v5", "walk at 1 m/s smoothly").terms)
     cheap = AUTHOR.elicit("walk forward with little effort", load("Walker2d-v5"))

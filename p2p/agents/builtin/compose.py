@@ -82,14 +82,17 @@ def _without_clashes(plans: Sequence[Plan]) -> list[Plan]:
 
 
 def _summands(plans: Sequence[Plan]) -> list[Summand]:
-    """Pay terms of all steps throughout; number different terms of the same name."""
+    """Pay terms of all steps throughout; number different terms of the same name.
+
+    What each step charges stays its own: a swimmer that paid in its strokes the price of acting of standing still
+    kicked once and coasted.
+    """
     if len(plans) == 1:
         return [Summand(term, None) for term in plans[0].terms]
-    # Terms of all steps, each with its largest weight.
     shared = []
     for term in plans[0].terms:
         alike = [other for plan in plans for other in plan.terms if _same(term, other)]
-        if len(alike) == len(plans):
+        if len(alike) == len(plans) and (term.sign > 0 or len({other.weight for other in alike}) == 1):
             shared.append(max(alike, key=lambda term: term.weight))
     found = [Summand(term, None) for term in shared]
     taken = {term.name for term in shared} | {"progress"}
