@@ -1,157 +1,19 @@
 """What a reward pays most for must be able to pass its own criteria, for every skill, direction and number."""
 
-from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from feature_motions import Motion, at_rest, circles, flips, jumps, moves, spec_of, spins
 
 from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.analysis.predicates import measure
 from p2p.contracts.env import EnvSpec
-from p2p.envs.catalog import known, load
-from p2p.rewards.part_features import part_feature_units
-from p2p.rewards.templates.bodies import RobotFacts
+from p2p.envs.catalog import known
 from p2p.rewards.templates.body_table import body_of
 from p2p.worker.reward_source.loader import LoadedReward
 
 AUTHOR = BuiltinAuthor()
-Motion = Mapping[str, np.ndarray]
-STANCE_S = 0.4
-"""How long a foot is up, and how long it is down [s]."""
-
-
-@cache
-def spec_of(env: str) -> EnvSpec:
-    return load(env)
-
-
-def at_rest(env: str, seconds: float) -> dict[str, np.ndarray]:
-    spec, body = spec_of(env), body_of(spec_of(env))
-    steps = round(seconds / spec.dt)
-    known_values = {"up": 1.0, "height": standing_height(body), "feet_down": 1.0, "top_height": 1.0}
-    rest = {name: np.full(steps, known_values.get(name, 0.0)) for name in spec.feature_names}
-    rest |= {name: np.zeros(steps) for name in swings_of(env)}
-    return rest | {"time": spec.dt * np.arange(1, steps + 1)}
-
-
-def swings_of(env: str) -> tuple[str, ...]:
-    """What criteria read of the joints."""
-    quantities = ("joint_swing", "leg_swing", "most_leg_swing", "pose_range")
-    return tuple(name for name in part_feature_units(spec_of(env)) if name.partition(":")[0] in quantities)
-
-
-def standing_height(body: RobotFacts) -> float:
-    high = body.stand.high if body.stand.high != float("inf") else body.stand.low
-    return (body.stand.low + high) / 2
-
-
-def spins(env: str, seconds: float, turns: float) -> Iterator[Motion]:
-    """At several rates to either side, for a number of turns or for ever."""
-    rest = at_rest(env, seconds)
-    for rate in (1.0, 2.0, 3.0, 4.0):
-        for way in (1.0, -1.0):
-            for stop in (turns, 2 * turns, np.inf):
-                made = np.minimum(rate * rest["time"] / (2 * np.pi), stop)
-                turning = rate * (made < stop)
-                yield rest | {"yaw_turns": way * made, "yaw_rate": way * turning}
-
-
-def jumps(env: str, seconds: float, _times: float) -> Iterator[Motion]:
-    """Several numbers of jumps of several heights."""
-    rest, jump = at_rest(env, seconds), body_of(spec_of(env)).jump
-    for times in (0, 1, 2, 3, 4, 5, 30):
-        for height in (1.1 * jump.once, 1.1 * jump.high):
-            lasting = 2 * np.sqrt(2 * height / 9.81)
-            aloft = np.zeros_like(rest["time"])
-            for number in range(times):
-                inside = np.clip((rest["time"] - 0.3 - 0.9 * number) / lasting, 0.0, 1.0)
-                aloft += 4 * height * inside * (1 - inside)
-            flies = aloft > 0.0
-            yield rest | {
-                "clearance": aloft,
-                "height": rest["height"] + aloft,
-                "airborne": flies * 1.0,
-                "feet_down": 1.0 - flies,
-            }
-
-
-def flips(env: str, seconds: float, _turns: float) -> Iterator[Motion]:
-    """Several numbers of flips, both ways; after each it stands for a while."""
-    rest = at_rest(env, seconds)
-    for times in (0, 1, 2, 3, 8):
-        for way in (1.0, -1.0):
-            turned, lift = np.zeros_like(rest["time"]), np.zeros_like(rest["time"])
-            for number in range(times):
-                inside = np.clip((rest["time"] - 0.3 - 1.1 * number) / 0.7, 0.0, 1.0)
-                turned += inside
-                lift += 4 * 0.6 * inside * (1 - inside)
-            yield rest | {
-                "pitch_turns": way * turned,
-                "pitch_rate": way * np.gradient(turned, rest["time"]) * 2 * np.pi,
-                "up": np.cos(2 * np.pi * turned),
-                "clearance": lift,
-                "height": rest["height"] + lift,
-                "airborne": 1.0 * (lift > 0.0),
-                "feet_down": 1.0 - (lift > 0.0),
-            }
-
-
-def moves(env: str, seconds: float, speed: float) -> Iterator[Motion]:
-    """At several speeds, in all directions, low or high, with or without hops."""
-    rest, body = at_rest(env, seconds), body_of(spec_of(env))
-    hop = np.maximum(0.0, np.sin(2 * np.pi * rest["time"] / STANCE_S))
-    for pace in (0.0, 0.5, 0.9, 1.0, 1.1, 1.5, 2.0, 4.0):
-        for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            for height in {standing_height(body), body.low - 0.01}:
-                v = pace * speed
-                motion = (
-                    rest
-                    | {
-                        "velocity_x": v * x,
-                        "velocity_y": v * y,
-                        "forward_velocity": v * x,
-                        "lateral_velocity": v * y,
-                        "displacement_x": v * x * rest["time"],
-                        "displacement_y": v * y * rest["time"],
-                        "displacement": v * rest["time"],
-                        "speed": v,
-                        "height": height,
-                        "airborne": hop > 0.0,
-                        "clearance": 0.1 * hop,
-                        "feet_down": 1.0 * (hop == 0.0),
-                        "joint_speed": 2.0,
-                    }
-                    | dict.fromkeys(swings_of(env), 0.3)
-                )
-                present = {name: value for name, value in motion.items() if name in rest}
-                yield {
-                    name: np.broadcast_to(np.asarray(value, float), rest["time"].shape)
-                    for name, value in present.items()
-                }
-
-
-def circles(env: str, seconds: float, _speed: float) -> Iterator[Motion]:
-    """At several speeds along the heading, turning to either side."""
-    walks = next(motion for motion in moves(env, seconds, 1.0) if np.any(motion["velocity_x"] > 0.0))
-    for speed in (0.0, 0.3, 0.6, 1.0, 2.0):
-        for rate in (0.0, 0.5, -0.5, 1.5, -1.5, 3.0, -3.0):
-            yaw = rate * walks["time"]
-            along, across = speed * np.cos(yaw), speed * np.sin(yaw)
-            step = walks["time"][0]
-            yield {
-                **walks,
-                "forward_velocity": np.full_like(yaw, speed),
-                "speed": np.full_like(yaw, speed),
-                "velocity_x": along,
-                "velocity_y": across,
-                "displacement_x": step * np.cumsum(along),
-                "displacement_y": step * np.cumsum(across),
-                "displacement": step * np.hypot(np.cumsum(along), np.cumsum(across)),
-                "yaw_rate": np.full_like(yaw, rate),
-                "yaw_turns": yaw / (2 * np.pi),
-            }
 
 
 def paid(reward: LoadedReward, spec: EnvSpec, motion: Motion) -> float:
