@@ -9,7 +9,7 @@ AGAIN := test $$? -eq 1 && $(BIN)/python -c 'import json, sys; sys.exit(len(json
 	&& $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 # What failed is run once more: Chromium gives up what it loads when an interface of the machine comes or goes. In a cache
 # of its own, since the other tests run beside it.
-BROWSER = P2P_EXTERNAL=1 $(BIN)/python -m pytest -o cache_dir=.pytest_cache/browser -m "not nightly" tests/web/browser
+BROWSER := P2P_EXTERNAL=1 $(BIN)/python -m pytest -o cache_dir=.pytest_cache/browser tests/web/browser
 # Without it every process of p2p reads its sources anew: a confined one cannot write what it has compiled.
 COMPILE := $(BIN)/python -m compileall -q p2p p2p_mcp
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --only-binary :all:
@@ -39,11 +39,11 @@ test: $(VENV)/.dev $(LABS)  ## Set up, then run every test but the nightly ones
 
 test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Inspector and a browser, with a Node of their own
 	P2P_EXTERNAL=1 $(BIN)/python -m pytest -m "not nightly" tests/external
-	$(BROWSER) || { test $$? -eq 1 && $(BROWSER) --last-failed; }  # with the browser that those unpack
+	$(BROWSER) -m "not nightly" || { test $$? -eq 1 && $(BROWSER) -m "not nightly" --last-failed; }  # with the browser that those unpack
 
 nightly: $(VENV)/.dev $(LABS) .external/.installed  ## What is too long for each change: kills by dice, whole campaigns, long halves
 	P2P_EXTERNAL=1 $(PYTEST) -m nightly --ignore tests/web/browser
-	P2P_EXTERNAL=1 $(BIN)/python -m pytest -m nightly tests/web/browser
+	$(BROWSER) -m nightly
 	rm -rf build/release  # sessions of an earlier version would not be trained again
 	$(BIN)/python -m p2p.benchmark --suite basic --seeds 1 --runs-dir build/release
 
