@@ -125,3 +125,32 @@ def test_a_low_trunk_is_paid_by_how_upright_it_is(env: str) -> None:
     upright, leaning, fallen = (paid(reward, spec, motion) for motion in (kneels, leans, falls))
     assert fallen < 0.4 * upright
     assert leaning < 0.85 * upright
+
+
+@pytest.mark.parametrize("env", ["Hopper-v5", "Walker2d-v5", "Humanoid-v5"])
+def test_calm_joints_are_worth_nothing_to_what_lies(env: str) -> None:
+    spec, rest = spec_of(env), at_rest(env, 1.0)
+    reward = LoadedReward(AUTHOR.write(AUTHOR.elicit("stand still", spec), spec).source)
+    obs, action = np.zeros(spec.obs_dim), np.zeros(spec.action_dim)
+
+    def calm(motion: Motion) -> float:
+        first = {name: float(values[0]) for name, values in motion.items()} | {"_episode_start": True}
+        return float(reward.fresh()(obs, action, obs, first)[1]["calm"])
+
+    lies = rest | {"up": np.zeros_like(rest["up"]), "height": np.full_like(rest["height"], 0.1)}
+    assert calm(lies) < 0.3 * calm(rest)
+
+
+def test_a_nose_that_is_a_little_up_is_worth_little_to_a_cheetah_that_is_to_rear() -> None:
+    spec, rest = spec_of("HalfCheetah-v5"), at_rest("HalfCheetah-v5", 1.0)
+    sentence = "stand on your hind legs"
+    reward = LoadedReward(AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).source)
+    raised, reared = (
+        paid(
+            reward,
+            spec,
+            rest | {"pitch": np.full_like(rest["time"], pitch), "top_height": np.full_like(rest["time"], top)},
+        )
+        for pitch, top in ((0.35, 0.79), (1.57, 1.4))
+    )
+    assert raised < 0.25 * reared
