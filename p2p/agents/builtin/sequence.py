@@ -5,11 +5,11 @@ from dataclasses import replace
 from itertools import chain, count
 
 from p2p.contracts.errors import UnknownPhrase
-from p2p.contracts.intent import MOST_CRITERIA, Criterion, Predicate, Window
+from p2p.contracts.intent import MOST_CRITERIA, Criterion, Window
 from p2p.contracts.observe import Milestone
 from p2p.rewards.templates import template
 from p2p.rewards.templates.bodies import RobotFacts
-from p2p.rewards.templates.criteria import moves_smoothly, spares_effort
+from p2p.rewards.templates.criteria import along_its_heading, in_its_own_frame, moves_smoothly, spares_effort
 from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Skill
 from p2p.rewards.templates.terms import effort, jerk
@@ -23,8 +23,6 @@ PACED_SHARE = 0.6
 """Share of that time, from its end, in which it must have its pace: before, it comes to speed."""
 HEADING = 2.0
 """Weight of the price for each turn away from the heading that a step before turned to."""
-_HEADING = {'"velocity_x"': '"forward_velocity"', '"velocity_y"': '"lateral_velocity"'}
-"""Velocity in the world -> along and across the heading."""
 _TURNED_OVER = frozenset({"flip", "rear", "stand_up"})
 _OF_THE_LAST_STEP = frozenset(
     {
@@ -155,24 +153,11 @@ def _along_the_heading(plan: Plan, turned: float | None) -> Plan:
         turned: Turns since the episode's start at which it is to go; None where they are not known beforehand.
     """
 
-    def reworded(text: str) -> str:
-        for own, world in _HEADING.items():
-            text = text.replace(own, world)
-        return text
-
     def read(criterion: Criterion) -> Criterion:
-        if criterion.predicate is None or reworded(text := criterion.predicate.model_dump_json()) == text:
-            return criterion
-        claim = Predicate.model_validate_json(reworded(text))
-        return criterion.model_copy(
-            update={
-                "predicate": claim,
-                "description": f"{criterion.description} Along its own heading, after the turn.",
-            }
-        )
+        return along_its_heading(criterion, "Along its own heading, after the turn.")
 
     terms = [
-        replace(term, expression=reworded(term.expression), latex=term.latex.replace("v_", "v'_"))
+        replace(term, expression=in_its_own_frame(term.expression), latex=term.latex.replace("v_", "v'_"))
         for term in plan.terms
     ]
     if turned is not None:
@@ -183,7 +168,7 @@ def _along_the_heading(plan: Plan, turned: float | None) -> Plan:
         plan,
         summary=f"{plan.summary}, along its heading",
         terms=tuple(terms),
-        definitions={name: reworded(text) for name, text in plan.definitions.items()},
+        definitions={name: in_its_own_frame(text) for name, text in plan.definitions.items()},
         main=read(plan.main),
         guards=tuple(read(guard) for guard in plan.guards),
     )

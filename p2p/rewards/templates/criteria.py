@@ -21,6 +21,8 @@ UP_AT_THE_END_SHARE = 0.5
 LITTLE_EFFORT = 0.3
 """Mean squared action that still counts as little effort; random actions have 0.33, saturated ones 1."""
 
+_OWN_FRAME = {'"velocity_x"': '"forward_velocity"', '"velocity_y"': '"lateral_velocity"'}
+"""Velocity in the world -> along and across the heading, as they are read."""
 GUARD = 0.5
 """Weight of a criterion that a motion the wrong way meets as well: what was asked must decide the score."""
 IN_PLACE = 0.5
@@ -214,3 +216,27 @@ def _sides(band: Band) -> tuple[Comparison, float, float | None]:
     if isinf(band.low):
         return AT_MOST, band.high, None
     return BETWEEN, band.low, band.high
+
+
+def in_its_own_frame(text: str) -> str:
+    """A text that reads velocities in the world, with those along and across the robot's heading in their place."""
+    for world, own in _OWN_FRAME.items():
+        text = text.replace(world, own)
+    return text
+
+
+def along_its_heading(criterion: Criterion, words: str) -> Criterion:
+    """The criterion, in the robot's own frame.
+
+    Args:
+        criterion: Any; what reads no velocity in the world stays as it is.
+        words: What its description says of it.
+    """
+    if criterion.predicate is None or in_its_own_frame(text := criterion.predicate.model_dump_json()) == text:
+        return criterion
+    return criterion.model_copy(
+        update={
+            "predicate": Predicate.model_validate_json(in_its_own_frame(text)),
+            "description": f"{criterion.description} {words}",
+        }
+    )

@@ -61,11 +61,14 @@ class Posture(Template):
         )
         steady = body.terminates and params.level is not HeightLevel.LOW and params.height is None
         recipe = {"total_timesteps": body.budget("posture"), "terminate_when_unhealthy": steady}
-        factor, u, definitions = "upright", gate_latex(body), gate(body)
+        factor = "upright"
+        u = gate_latex(body)
+        definitions = gate(body)
         if band is not None and band.high < body.stand.low and "height" in body.gate:
             # the gate of standing would charge for what is asked
-            factor, u = "righted", r"\mathrm{tol}(u_z; 0.8, 1)\,"
-            definitions |= {"righted": 'tolerance(info["up"], 0.8, 1.0, 0.6)'}
+            factor = "righted"
+            u = r"\mathrm{tol}(u_z; 0.8, 1)\,"
+            definitions["righted"] = 'tolerance(info["up"], 0.8, 1.0, 0.6)'
         if band is None:
             credit = 'upright * tolerance(info["up"], 0.95, 1.0, {margin})'
             term = Term(

@@ -7,19 +7,9 @@ it helps a term of the reward, and it refuses where this robot has nothing to me
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from p2p.contracts.intent import (
-    Bound,
-    Category,
-    Combination,
-    Comparand,
-    Comparison,
-    Criterion,
-    Predicate,
-    Statistic,
-    Window,
-)
+from p2p.contracts.intent import Bound, Category, Combination, Comparand, Comparison, Predicate, Statistic, Window
 from p2p.rewards.templates.bodies import Band, RobotFacts
-from p2p.rewards.templates.criteria import at_least, at_most, below, between, on_feature, on_steps
+from p2p.rewards.templates.criteria import along_its_heading, at_least, at_most, below, between, on_feature, on_steps
 from p2p.rewards.templates.part_qualities import PART_KEYS, PART_QUALITIES
 from p2p.rewards.templates.plan import Plan, Stage, Term
 from p2p.rewards.templates.quality import EITHER, SETTLED, Addition, Quality, Use, criterion_of, in_words, mostly, never
@@ -460,7 +450,9 @@ def _circle(use: Use) -> Addition:
         on_feature(Statistic.MAX, "displacement", Band(0.5), "m", margin=0.5),
     )
     way = "" if sign > 0 else "-"
-    onto = tuple(_along_its_heading(guard) for guard in use.plan.guards if guard.key == "gets_on")
+    onto = tuple(
+        along_its_heading(guard, "Along its own heading.") for guard in use.plan.guards if guard.key == "gets_on"
+    )
     drop = frozenset(
         {"keeps_line", "keeps_moving", "keeps_going", "keeps_heading", "sideways", "heading", "forward", "backward"}
     ) | {guard.key for guard in onto}
@@ -471,18 +463,6 @@ def _circle(use: Use) -> Addition:
              f"turning {side}"),
     )  # fmt: skip
     return Addition((*onto, rounds, out), pay, without=drop, main=onward, summary=f"in a circle to {words}")
-
-
-def _along_its_heading(guard: Criterion) -> Criterion:
-    """A guard of going along x, read along the heading."""
-    assert guard.predicate is not None, "guards are measured"
-    where = tuple(bound.model_copy(update={"feature": "forward_velocity"}) for bound in guard.predicate.where)
-    return guard.model_copy(
-        update={
-            "description": guard.description.replace("moves forward", "moves along its heading"),
-            "predicate": guard.predicate.model_copy(update={"where": where}),
-        }
-    )
 
 
 _MOVE = frozenset({"move"})

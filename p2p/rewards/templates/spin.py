@@ -64,6 +64,9 @@ class _RequestedTurn:
 
     way: float
     """1 to the left, -1 to the right, 0 where either will do."""
+    paid: float
+    """The way that is paid for, in the same numbers: to the left where a swimmer may turn either way, since its head
+    swings to both sides before it turns to one."""
     turns: float
     """Positive."""
     exact: bool
@@ -131,7 +134,9 @@ class Spin(Template):
             None: 0.0 if stage.first and "spin" not in stage.then else 1.0,
         }[params.direction]
         exact = said is not None and not params.repeatedly
-        asked = _RequestedTurn(way, turns, exact, stage.done.get("yaw_turns", 0.0), params.duration_s)
+        asked = _RequestedTurn(
+            way, way or float(body.swims), turns, exact, stage.done.get("yaw_turns", 0.0), params.duration_s
+        )
         several = asked.exact and asked.turns > 1.0
         limit = body.spin_drift * (IN_PLACE if Manner.IN_PLACE in params.manners else 1.0)
         near = (0.25 if several else 0.5) * limit if stage.first and not body.swims else None
@@ -140,8 +145,8 @@ class Spin(Template):
         signed = asked.way * asked.turns or asked.turns
         held = asked.duration_s is not None and not asked.exact
         turned = f'(info["yaw_turns"] - {asked.start:g})' if asked.start else 'info["yaw_turns"]'
-        if asked.way or body.swims:  # whose head swings to both sides before it turns to one
-            sign = "-" if asked.way < 0 else ""
+        if asked.paid:
+            sign = "-" if asked.paid < 0 else ""
             found = {"rate": f'{sign}info["yaw_rate"]', "turned": f"{sign}{turned}"}
         else:
             found = {"rate": 'np.copysign(1.0, info["yaw_turns"]) * info["yaw_rate"]', "turned": f"abs({turned})"}
@@ -216,7 +221,7 @@ def _terms(body: RobotFacts, asked: _RequestedTurn, near: float | None) -> tuple
     if near is not None:
         gated += "near * "
         place = rf"\mathrm{{tol}}(d; 0, {near:g})\,"
-    sign = {1.0: "", -1.0: "-", 0.0: "" if body.swims else r"\mathrm{sgn}(\psi)\,"}[asked.way]
+    sign = {1.0: "", -1.0: "-", 0.0: r"\mathrm{sgn}(\psi)\,"}[asked.paid]
     if asked.exact:
         credit = f"np.clip(1.0 - abs(rate - wanted) / {RATE}, -1.0, 1.0)"
         latex = rf"(1 - |{sign}\omega_z - \omega^*|/3)"
