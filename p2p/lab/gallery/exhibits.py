@@ -10,7 +10,6 @@ _PLAYGROUND = "mujoco_playground/_src"
 _ARMS = f"{_PLAYGROUND}/manipulation"
 EXAMPLES = Path(__file__).parents[3] / "examples"
 LEGGED = ("stand still", "move forward")
-BOX = ("reach the box",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +31,17 @@ EXHIBITS = (
     Exhibit("unitree_h1", "playground", f"{_PLAYGROUND}/locomotion/h1/xmls/scene_mjx_feetonly.xml"),
     Exhibit("spot", "playground", f"{_PLAYGROUND}/locomotion/spot/xmls/scene_mjx_feetonly_flat_terrain.xml"),
     Exhibit(
-        "panda_and_box", "playground", f"{_ARMS}/franka_emika_panda_robotiq/xmls/scene_panda_robotiq_cube.xml", BOX
+        "panda_and_box",
+        "playground",
+        f"{_ARMS}/franka_emika_panda_robotiq/xmls/scene_panda_robotiq_cube.xml",
+        ("reach the box", "reach the box smoothly"),
     ),
-    Exhibit("leap_hand_and_cube", "playground", f"{_ARMS}/leap_hand/xmls/scene_mjx_cube.xml", ("reach the cube",)),
+    Exhibit(
+        "leap_hand_and_cube",
+        "playground",
+        f"{_ARMS}/leap_hand/xmls/scene_mjx_cube.xml",
+        ("reach the cube", "reach the cube smoothly"),
+    ),
     Exhibit("snake", "", "snake.xml", ("move forward", "turn left")),
 )
 
