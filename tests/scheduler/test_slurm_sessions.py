@@ -14,6 +14,7 @@ from slurm_lab import SlurmLab
 import p2p
 from p2p.contracts.cluster import Cluster
 from p2p.contracts.job import JobState
+from p2p.contracts.session import SessionStatus
 from p2p.scheduler.backends.slurm import SlurmBackend
 from p2p.store import layout
 from p2p.store.clusters import ClusterStore
@@ -94,6 +95,7 @@ def test_a_session_whose_driver_is_killed_goes_on_with_the_training_that_slurm_h
     driver = json.loads((session.path / "driver" / layout.HANDLE).read_bytes())
     for pid in (driver["pid"], driver["child"]):
         os.kill(pid, signal.SIGKILL)
+    until(lambda: session.status is SessionStatus.INTERRUPTED)  # a process that is dying still drives it
     session.resume()
     training.may_go_on()
     assert session.wait(300.0).passed, session.error
