@@ -132,7 +132,7 @@ def test_what_counts_as_reached_follows_from_the_size(tmp_path: Path, text: str,
         assert criterion.predicate.threshold == pytest.approx(limit)
     assert any("What is reached is a" in text for text in understood.assumed)
     draft = BuiltinAuthor().write(understood.intent, spec)
-    assert draft.config_changes["total_timesteps"] == 500_000
+    assert draft.config_changes["total_timesteps"] == 1_000_000
 
 
 def test_each_centimetre_pays_and_within_the_limit_most(tmp_path: Path) -> None:

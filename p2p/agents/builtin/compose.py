@@ -2,9 +2,10 @@
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from textwrap import indent
+from typing import TypeVar
 
 from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.plan import Plan, Term
@@ -13,6 +14,7 @@ from p2p.rewards.templates.terms import number
 PROGRESS = 1.5
 """What each finished step of a sequence is worth per time step: more than staying in the step before."""
 _PHASES = ("first", "second", "third")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,8 @@ def _compute(summands: Sequence[Summand], definitions: dict[str, str], plans: Se
     lines = ["def compute(self, obs, action, next_obs, info):", f"    {tables}"]
     if any(plan.counter for plan in plans):
         lines.append("    counted = self.count(info)")
+    if hold := _first(plan.hold for plan in plans):
+        lines.append(f"    held = self.hold({hold.condition}, info)")
     if len(plans) > 1:
         used = [phase for phase in _PHASES if _used(phase, rows)]
         lines.append("    self.advance(info)")
@@ -168,13 +172,16 @@ def _summand(summand: Summand) -> str:
 
 
 def _state(plans: Sequence[Plan]) -> list[str]:
-    """Methods that keep state between steps; none if nothing is counted and nothing follows."""
-    counter = next((plan.counter for plan in plans if plan.counter), None)
+    """Methods that keep state between steps; none if nothing is counted or held and nothing follows."""
+    counter = _first(plan.counter for plan in plans)
+    hold = _first(plan.hold for plan in plans)
     found = []
     if len(plans) > 1:
         found.append("    self.phase, self.origin = 0, {}")
     if counter:
         found.append("    self.counted, self.within = 0, False")
+    if hold:
+        found.append("    self.since = 0.0")
     if found:
         found = ["\n".join(["def __init__(self):", *found, ""])]
     if len(plans) > 1:
@@ -182,7 +189,14 @@ def _state(plans: Sequence[Plan]) -> list[str]:
         found.append(_PHASES_CODE.replace(_CHANGE, _EITHER) if either else _PHASES_CODE)
     if counter:
         found.append(_COUNTER_CODE.format(feature=counter.feature, low=number(counter.low), high=number(counter.high)))
+    if hold:
+        found.append(_HOLD_CODE.format(seconds=number(hold.seconds)))
     return found
+
+
+def _first(found: Iterable[_T | None]) -> _T | None:
+    """The first that is there; of a sequence one step counts, and one holds."""
+    return next((one for one in found if one is not None), None)
 
 
 _CHANGE = """\
@@ -203,6 +217,14 @@ def count(self, info):
     elif self.within and info["{feature}"] < {low}:
         self.within = False
     return self.counted
+'''
+
+_HOLD_CODE = '''\
+def hold(self, good, info):
+    """Share of {seconds} s for which it has been good without a break."""
+    if info.get("_episode_start", False) or not good:
+        self.since = info["time"]
+    return min((info["time"] - self.since) / {seconds}, 1.0)
 '''
 
 _PHASES_CODE = '''\

@@ -39,7 +39,7 @@ _CHEETAH = RobotFacts(
         "posture": 350_000,
         "jump": 450_000,
         "flip": 500_000,
-        "rear": 1_000_000,
+        "rear": 1_500_000,
     },
 )
 _HOPPER = RobotFacts(

@@ -34,6 +34,15 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """How long something has been so without a break, as a share of `seconds`."""
+
+    condition: str
+    """Python over `info[...]`."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """Position of a skill in a sequence."""
 
@@ -75,6 +84,8 @@ class Plan:
     """Fields of the training configuration."""
     counter: Counter | None = None
     """What the terms may read as `counted`, the number since the episode's start."""
+    hold: Hold | None = None
+    """What the terms may read as `held`, in [0, 1]."""
     tells: tuple[str, ...] = ()
     """Features that the policy is told as far as the robot has them, also where only a simulator knows them."""
     clock_s: float | None = None
