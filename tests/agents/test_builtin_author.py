@@ -528,11 +528,11 @@ def test_flips_are_practised_from_the_middle_and_no_further_than_the_robot_survi
 def test_what_rears_is_paid_for_how_long_it_has_held_it() -> None:
     sentence = "stand on your hind legs for 4 seconds"
     reward = reward_for("HalfCheetah-v5", sentence)
-    moments = features("HalfCheetah-v5") | {"pitch": 1.5}
+    nothing = np.zeros(1)
 
-    def held(time: float, **changed: float) -> float:
-        info = moments | {"time": time, "_episode_start": time == 0.05} | changed
-        return reward.compute(NOTHING, NOTHING, NOTHING, info)[1]["held"]
+    def held(time: float, pitch: float = 1.5, torso_contact: float = 0.0) -> float:
+        info = standing("HalfCheetah-v5", time=time, pitch=pitch, torso_contact=torso_contact)
+        return reward.compute(nothing, nothing, nothing, info | {"_episode_start": time == 0.05})[1]["held"]
 
     assert [held(time) for time in (0.05, 1.05, 2.05, 4.05, 5.05)] == pytest.approx([0.0, 0.25, 0.5, 1.0, 1.0])
     assert held(5.1, torso_contact=1.0) == 0.0
