@@ -146,3 +146,38 @@ def circles(env: str, seconds: float, _speed: float) -> Iterator[Motion]:
                 "yaw_rate": np.full_like(yaw, rate),
                 "yaw_turns": yaw / (2 * np.pi),
             }
+
+
+def joined(first: Motion, second: Motion, at_s: float, seconds: float, dt: float) -> dict[str, np.ndarray]:
+    """The first motion until `at_s`, then the second from there: further on, and along the heading that was reached."""
+    begins, steps = round(at_s / dt), round(seconds / dt)
+    one, other = _lasting(first, begins), _lasting(second, steps - begins)
+    heading = 2 * np.pi * one["yaw_turns"][-1] if "yaw_turns" in one else 0.0
+    for x, y in (("velocity_x", "velocity_y"), ("displacement_x", "displacement_y")):
+        if y in other:
+            along, across = other[x], other[y]
+            other[x] = along * np.cos(heading) - across * np.sin(heading)
+            other[y] = along * np.sin(heading) + across * np.cos(heading)
+    for name in _ADDED_UP:
+        if name in other:
+            other[name] = one[name][-1] + other[name]
+    both = {name: np.concatenate([one[name], other[name]]) for name in one.keys() & other.keys()}
+    if "displacement" in both:
+        both["displacement"] = np.hypot(both["displacement_x"], both.get("displacement_y", 0.0))
+    return both | {"time": dt * np.arange(1, steps + 1)}
+
+
+_ADDED_UP = ("displacement_x", "displacement_y", "yaw_turns", "pitch_turns", "roll_turns")
+
+
+def _lasting(motion: Motion, steps: int) -> dict[str, np.ndarray]:
+    """A motion cut to a length, or going on as in its last quarter."""
+    end = len(motion["time"]) // 4
+    more = max(steps - len(motion["time"]), 0)
+    found = {}
+    for name, values in motion.items():
+        longer = np.concatenate([values, np.resize(values[-end:], more)])
+        if name in _ADDED_UP:
+            longer[len(values) :] = values[-1] + (values[-1] - values[-end]) / end * np.arange(1, more + 1)
+        found[name] = longer[:steps]
+    return found
