@@ -164,6 +164,8 @@ class RobotModel(Contract):
     """Positions (nq) in which episodes begin: the robot at rest [m, rad]."""
     healthy: tuple[float, float] | None
     """Heights of the torso between which an episode goes on [m]; None for a robot that is fixed to the ground."""
+    start_noise_m: float | None = Field(default=None, exclude_if=lambda noise: noise is None)
+    """Largest change of a free base's place at an episode's start [m]; None where it is that of every position."""
     control: tuple[JointControl, ...] = ()
     """Of each action, in their order; empty in robots of before it was kept."""
     choices: tuple[str, ...]

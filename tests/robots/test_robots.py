@@ -8,7 +8,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from robot_files import PONY
+from robot_files import PONY, SNAKE
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
@@ -16,6 +16,7 @@ from p2p.worker.description.describe import describe_robot
 from p2p.worker.engine.environment import make_environment
 from p2p.worker.engine.gym_simulation import GymSimulation
 from p2p.worker.engine.simulation import make_simulation
+from p2p.worker.export.standalone import Robot
 from p2p.worker.robots.model_file import MAX_PARTS, read
 
 ARM = """<?xml version="1.0"?><robot name="arm">
@@ -133,15 +134,17 @@ def test_a_file_beside_the_model_says_how_it_is_controlled(tmp_path: Path) -> No
     assert {one.kind for one in torques.robot.control} == {"torque"}
 
 
-def test_both_simulations_agree_to_the_bit(pony: EnvSpec) -> None:
-    batch = make_simulation(pony, 3, terminate_when_unhealthy=True)
-    plain = GymSimulation(pony, lambda: make_environment(pony, terminate_when_unhealthy=True), 3)
+@pytest.mark.parametrize("file", [PONY, SNAKE], ids=["pony", "snake"])
+def test_both_simulations_agree_to_the_bit(file: Path) -> None:
+    spec = describe_robot(file.stem, file)
+    batch = make_simulation(spec, 3, terminate_when_unhealthy=True)
+    plain = GymSimulation(spec, lambda: make_environment(spec, terminate_when_unhealthy=True), 3)
     assert batch.engine == "batch"
     generator = np.random.default_rng(1)
     ended = 0
     seen = [one.reset([0, 1, 2], [4, 5, 6]) for one in (batch, plain)]
     for step in range(300):
-        actions = generator.uniform(-1, 1, (3, 8)).astype(np.float32)
+        actions = generator.uniform(-1, 1, (3, len(spec.action))).astype(np.float32)
         now = [one.step(actions) for one in (batch, plain)]
         paid = [
             one.outcome(before, after, actions) for one, before, after in zip((batch, plain), seen, now, strict=True)
@@ -155,7 +158,22 @@ def test_both_simulations_agree_to_the_bit(pony: EnvSpec) -> None:
             assert np.array_equal(now[0].qpos, now[1].qpos)
             now = [one.step(actions) for one in (batch, plain)]
         seen = now
-    assert ended, "a robot that moves at random falls"
+    assert ended or file == SNAKE, "a robot that moves at random falls, if it has legs"
+
+
+def test_a_small_robot_begins_nearer_to_its_stance(pony: EnvSpec) -> None:
+    snake = describe_robot("snake", SNAKE)
+    assert snake.robot is not None
+    assert snake.robot.start_noise_m == pytest.approx(0.0045)
+    assert "start: within 0.0045 m of the stance, 0.1 times its torso's height" in snake.robot.choices
+    assert pony.robot is not None
+    assert pony.robot.start_noise_m is None
+    away = make_simulation(snake, 200).reset(range(200), range(200)).qpos - snake.robot.stance
+    assert 0.004 < np.abs(away[:, :3]).max() < 0.0045
+    assert 0.018 < np.abs(away[:, 3:]).max() < 0.02
+    replayed = Robot({"robot": snake.robot.model_dump(mode="json"), "frame_skip": snake.frame_skip, "env_kwargs": {}})
+    replayed.reset(seed=7)
+    assert np.array_equal(replayed.data.qpos - snake.robot.stance, away[7])
 
 
 def test_a_hull_collides_as_its_mesh_did(tmp_path: Path) -> None:

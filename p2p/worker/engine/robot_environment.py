@@ -52,6 +52,9 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         self.init_qpos = np.array(robot.stance)
         self.init_qvel = np.zeros(self.model.nv)
         self._reset_noise_scale = reset_noise_scale
+        self._noise_of_positions = np.full(self.model.nq, reset_noise_scale)
+        if robot.start_noise_m is not None:
+            self._noise_of_positions[:3] = min(robot.start_noise_m, reset_noise_scale)
         self._terminate_when_unhealthy = terminate_when_unhealthy and robot.healthy is not None
         self._healthy_z_range = robot.healthy or (-np.inf, np.inf)
         first_is_free = int(self.model.jnt_type[0]) == int(mujoco.mjtJoint.mjJNT_FREE)
@@ -74,9 +77,9 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         """Begin an episode in the stance, with noise."""
         super().reset(seed=seed, options=options)
         mujoco.mj_resetData(self.model, self.data)
-        noise = self._reset_noise_scale
-        qpos = self.init_qpos + self.np_random.uniform(-noise, noise, self.model.nq)
-        qvel = self.init_qvel + noise * self.np_random.standard_normal(self.model.nv)
+        noise = self._noise_of_positions
+        qpos = self.init_qpos + self.np_random.uniform(-noise, noise)
+        qvel = self.init_qvel + self._reset_noise_scale * self.np_random.standard_normal(self.model.nv)
         if self._starts is not None:
             qpos[:2] += self._starts[self.np_random.integers(len(self._starts))]
         if self._loose is not None:

@@ -64,6 +64,9 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         self._frame_skip = int(episode["frame_skip"])
         self.dt = float(self.model.opt.timestep) * self._frame_skip
         self._noise = float(episode["env_kwargs"].get("reset_noise_scale", 0.02))
+        self._noise_of_positions = np.full(self.model.nq, self._noise)
+        if robot.get("start_noise_m") is not None:
+            self._noise_of_positions[:3] = min(robot["start_noise_m"], self._noise)
         self._loose = robot.get("loose")
         first_is_free = int(self.model.jnt_type[0]) == int(mujoco.mjtJoint.mjJNT_FREE)
         self._skip = 2 if first_is_free and self._loose is None else 0
@@ -80,7 +83,8 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         """Begin in the stance, with noise."""
         super().reset(seed=seed, options=options)
         mujoco.mj_resetData(self.model, self.data)
-        self.data.qpos[:] = self._stance + self.np_random.uniform(-self._noise, self._noise, self.model.nq)
+        noise = self._noise_of_positions
+        self.data.qpos[:] = self._stance + self.np_random.uniform(-noise, noise)
         self.data.qvel[:] = self._noise * self.np_random.standard_normal(self.model.nv)
         if len(self._starts):
             self.data.qpos[:2] += self._starts[self.np_random.integers(len(self._starts))]

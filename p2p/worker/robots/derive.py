@@ -23,6 +23,7 @@ from p2p.worker.engine.morphology import (
     name_of,
     robot_geoms,
 )
+from p2p.worker.engine.robot_environment import RESET_NOISE
 from p2p.worker.robots.actions import (
     REACH,
     Action,
@@ -49,6 +50,9 @@ TOUCHING_M = 0.005
 """Largest distance from the floor at which a geom counts as one on which the robot stands [m]."""
 LYING = 0.7
 """Cosine of how far a torso's z axis leans in a stance in which it is not what points up."""
+START_SHARE = 0.1
+"""Largest change of a small robot's place at an episode's start, as a share of its torso's height in the stance: 2 cm
+are half of what a snake stands high."""
 FACES_X = np.pi / 4
 """Farthest that a robot may face from +x, along which forwards is measured, without being turned [rad]."""
 
@@ -118,7 +122,7 @@ def _derived(path: Path) -> Derived:
     data.qpos[:] = stance.rests
     mujoco.mj_forward(model, data)
     morphology, rests = guessed, stance.rests
-    healthy = None
+    healthy = start_noise_m = None
     if free:
         morphology = _on_its_feet(model, torso, guessed, stance.rests, over, says, choices)
         morphology = _facing_forwards(model, data, torso, morphology, over, says, choices)
@@ -127,6 +131,7 @@ def _derived(path: Path) -> Derived:
         healthy = (low, high)
         reason = says if over.healthy else f"{HEALTHY[0]:g} and {HEALTHY[1]:g} times that of its stance"
         choices.append(f"healthy: torso from {low:.3g} to {high:.3g} m, {reason}")
+        start_noise_m = _noise_of_a_small_robot(float(data.xpos[torso, 2]), choices)
     elif base_of(model, torso) is TorsoFreedom.FIXED:
         choices.append(
             "fixed to the ground, since its base has no free joint: a robot that is to move about gets one by "
@@ -143,12 +148,22 @@ def _derived(path: Path) -> Derived:
         xml=xml,
         stance=tuple(rests.tolist()),
         healthy=healthy,
+        start_noise_m=start_noise_m,
         control=control,
         choices=tuple(choices),
         loose=reaching.loose if reaching is not None else None,
         overridden=tuple(name for name in RobotOverrides.model_fields if told and name in told.model_fields_set),
     )
     return Derived(robot, morphology, actions, frame_skip)
+
+
+def _noise_of_a_small_robot(height: float, choices: list[str]) -> float | None:
+    """Largest change of its place at an episode's start [m]; None for a robot that is large enough for the usual."""
+    near = round(START_SHARE * height, 4)
+    if near >= RESET_NOISE:
+        return None
+    choices.append(f"start: within {near:g} m of the stance, {START_SHARE:g} times its torso's height")
+    return near
 
 
 def _make_servos(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from p2p.worker.engine.frame import Booleans, Floats, Outcome
-from p2p.worker.engine.tasks.task import ControlSteps, Moment, VectorisedTask, between, judged, uniform
+from p2p.worker.engine.tasks.task import ControlSteps, Moment, VectorisedTask, between, judged
 
 
 class Robot(VectorisedTask):
@@ -13,13 +13,14 @@ class Robot(VectorisedTask):
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
-        self.noise, self.skip = env._reset_noise_scale, env._skip
+        self.noise, self.noise_of_positions = env._reset_noise_scale, env._noise_of_positions
+        self.skip = env._skip
         self.ground, self.starts, self.loose = env._ground, env._starts, env._loose
         self.ends, self.heights = bool(env._terminate_when_unhealthy), env._healthy_z_range
 
     def start(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Uniform noise on positions, normal noise on velocities; a thing to be reached laid somewhere."""
-        qpos = self.init_qpos + uniform(generator, self.noise, self.nq)
+        qpos = self.init_qpos + generator.uniform(-self.noise_of_positions, self.noise_of_positions)
         qvel = self.init_qvel + self.noise * generator.standard_normal(self.nv)
         if self.starts is not None:
             qpos[:2] += self.starts[generator.integers(len(self.starts))]
