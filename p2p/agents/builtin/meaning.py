@@ -18,7 +18,8 @@ _IMPLIED: Mapping[str, frozenset[str]] = {
     "still": frozenset({"on_toes", "one_leg", "leg:left", "leg:right"}),
 }
 """Skill that is meant where nothing else is said -> qualities that mean it."""
-_STAYING = ("stay", "staying", "remain", "remaining")
+_PLACE = frozenset({"place", "where", "put", "spot"})
+"""Words of standing still that speak of where: beside a jump or a turn they say in place, and "stay still" does not."""
 _HEIGHT_WORDS = frozenset({"at", "height", "at a height of", "a height of"})
 
 
@@ -309,9 +310,9 @@ def _name(draft: Draft, body: RobotFacts) -> str:
         skills.setdefault("balance" if "pole_angle" in body.features else "posture", text)
     if Manner.UPRIGHT in draft.manners or Manner.NO_FALL in draft.manners or draft.level or draft.highest:
         skills.setdefault("posture", "")
-    if skills.get("still", "").startswith(_STAYING) and set(skills) & {"spin", "jump", "flip", "rear"}:
+    if len(skills) > 1 and (manner := _manner_of_staying(skills)):
         del skills["still"]
-        draft.manners.add(Manner.IN_PLACE)
+        draft.manners.add(manner)
     if len(skills) > 1:
         kept = skills.pop("posture", None)
         if kept and "move" in skills:
@@ -331,6 +332,14 @@ def _name(draft: Draft, body: RobotFacts) -> str:
     if not skills:
         raise UnknownPhrase("The sentence says how to move, but not what to do.", Refusal.VAGUE)
     return _resolve(next(iter(skills)), draft, body)
+
+
+def _manner_of_staying(skills: Mapping[str, str]) -> Manner | None:
+    """What "stay there" or "remain standing" says of the other skill; None where it is a skill of its own."""
+    words = set(skills.get("still", "").split())
+    if "standing" in words:
+        return Manner.NO_FALL
+    return Manner.IN_PLACE if words & _PLACE and skills.keys() & {"spin", "jump", "flip", "rear"} else None
 
 
 def _resolve(name: str, draft: Draft, body: RobotFacts) -> str:
