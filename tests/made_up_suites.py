@@ -59,8 +59,7 @@ def end(ws: Workspace, suite: Suite, run: SuiteRun, case: str, status: SessionSt
     request = session_request(suite, run, sitting)
     session = ws.runs.session(sitting.session_id)
     session.events.emit(EventName.SESSION_STARTED)
-    fields = request.model_dump(exclude_none=True)
-    session.save_session(Session(**fields, session_id=sitting.session_id, created_at=now()))
+    session.save_session(Session(**request.model_dump(), session_id=sitting.session_id, created_at=now()))
     session.set_status(status, "why" if status is SessionStatus.ERROR else None)
     if seconds > 60:  # at work since then
         begin = session.events.read()[0].model_copy(update={"timestamp": "2026-01-01T00:00:00.000+00:00"})

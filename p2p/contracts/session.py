@@ -218,7 +218,6 @@ class Session(NewSession):
     session_id: str
     created_at: str
     """UTC, ISO 8601."""
-    stop_when_clear: bool = False
     backend: str = ""
     """Backend that its trainings run on, as last chosen; empty where none was kept."""
     extends: Extension | None = None

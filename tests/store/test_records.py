@@ -14,9 +14,7 @@ from p2p.store.sessions import RunsDirectory
 
 def _session(runs: RunsDirectory, session_id: str) -> None:
     request = NewSession(prompt="run", env_id="HalfCheetah-v5")
-    session = Session(
-        **request.model_dump(exclude_none=True), session_id=session_id, created_at="2026-01-01T00:00:00+00:00"
-    )
+    session = Session(**request.model_dump(), session_id=session_id, created_at="2026-01-01T00:00:00+00:00")
     runs.session(session_id).save_session(session)
 
 

@@ -63,8 +63,8 @@ def measure_listing(ws: Workspace, n_cases: int, seeds: int) -> ListingReport:
     for sitting in sittings[:-1]:
         session = ws.runs.session(sitting.session_id)
         session.events.emit(EventName.SESSION_STARTED)
-        asked = session_request(suite, run, sitting).model_dump(exclude_none=True)
-        session.save_session(Session(**asked, session_id=sitting.session_id, created_at=now()))
+        asked = session_request(suite, run, sitting)
+        session.save_session(Session(**asked.model_dump(), session_id=sitting.session_id, created_at=now()))
         session.iteration(1).save_judgment(JUDGMENT)
         session.events.emit(EventName.SESSION_COMPLETED)
         session.set_status(SessionStatus.MAX_ITERATIONS)
