@@ -6,8 +6,8 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadscope --no-load
 # Tests that wait for other processes are late on a busy machine: a few that failed run again, with nothing beside them.
 FEW := 5
 FEW_FAILED := test $$? -eq 1 && $(BIN)/python -c 'import json, sys; sys.exit(len(json.load(open(sys.argv[1] + "/v/cache/lastfailed"))) > $(FEW))'
-THOSE := --last-failed --last-failed-no-failures none
-AGAIN := $(FEW_FAILED) .pytest_cache && $(BIN)/python -m pytest $(THOSE)
+LAST_FAILED := --last-failed --last-failed-no-failures none
+AGAIN := $(FEW_FAILED) .pytest_cache && $(BIN)/python -m pytest $(LAST_FAILED)
 # Chromium too gives up what it loads, when an interface of the machine comes or goes. In a cache of its own, since the
 # other tests run beside it.
 BROWSER_CACHE := .pytest_cache/browser
@@ -41,7 +41,7 @@ test: $(VENV)/.dev $(LABS)  ## Set up, then run every test but the nightly ones
 
 test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Inspector and a browser, with a Node of their own
 	P2P_EXTERNAL=1 $(BIN)/python -m pytest -m "not nightly" tests/external
-	$(BROWSER) -m "not nightly" || { $(FEW_FAILED) $(BROWSER_CACHE) && $(BROWSER) -m "not nightly" $(THOSE); }  # with the browser that those unpack
+	$(BROWSER) -m "not nightly" || { $(FEW_FAILED) $(BROWSER_CACHE) && $(BROWSER) -m "not nightly" $(LAST_FAILED); }  # with the browser that those unpack
 
 nightly: $(VENV)/.dev $(LABS) .external/.installed  ## What is too long for each change: kills by dice, whole campaigns, long halves
 	P2P_EXTERNAL=1 $(PYTEST) -m nightly --ignore tests/web/browser

@@ -105,14 +105,14 @@ def of_constructed(env: str, intent: Intent) -> Intent:
     return intent.model_copy(update={"criteria": tuple(one for one in read if one.key not in ON_ONE_LEG)})
 
 
-def read(env: str, sentence: str) -> Intent:
+def intent_of(env: str, sentence: str) -> Intent:
     return of_constructed(env, BuiltinAuthor().elicit(sentence, spec_of(env)))
 
 
 @cache
 def some_that_meet(env: str, sentence: str) -> list[Motion]:
     """Some of the motions that meet a sentence of one step, as different as they come."""
-    intent = read(env, sentence)
+    intent = intent_of(env, sentence)
     found = [motion for motion in families(env, intent.episode_s) if not least_missed(env, intent, [motion])]
     return found[:: max(len(found) // A_FEW, 1)]
 
@@ -128,7 +128,7 @@ def one_after_the_other(env: str, steps: Sequence[str], seconds: float) -> Itera
 @pytest.mark.parametrize("env", [*EACH_TIME, *(pytest.param(env, marks=pytest.mark.nightly) for env in AT_NIGHT)])
 def test_no_sentence_asks_for_what_excludes_itself(env: str) -> None:
     asked = [one.sentence for one in grammar().behaviours if one.env_id == env and one.skill in SKILLS]
-    intents = {sentence: read(env, sentence) for sentence in asked}
+    intents = {sentence: intent_of(env, sentence) for sentence in asked}
     found = {text: least_missed(env, one, families(env, one.episode_s)) for text, one in intents.items()}
     assert {text: missed for text, missed in found.items() if missed} == {}
 
@@ -140,7 +140,7 @@ def test_no_sequence_asks_for_what_excludes_itself(env: str) -> None:
     for asked in grammar().behaviours:
         steps = asked.sentence.split(", then ")
         if asked.env_id == env and len(steps) == 2 and all(some_that_meet(env, step) for step in steps):
-            intent = read(env, asked.sentence)
+            intent = intent_of(env, asked.sentence)
             found[asked.sentence] = least_missed(env, intent, one_after_the_other(env, steps, intent.episode_s))
     assert found
     assert {text: missed for text, missed in found.items() if missed} == {}

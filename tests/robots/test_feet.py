@@ -104,7 +104,21 @@ def test_the_foot_of_a_leg_that_is_too_short_is_one(shorter: float, tmp_path: Pa
     assert spec.morphology.feet == ("fl_foot", "fr_foot", "rl_foot", "rr_foot")
 
 
-def test_of_a_robot_without_legs_all_that_touches_counts() -> None:
+def test_of_a_robot_without_legs_all_that_touches_counts(tmp_path: Path) -> None:
+    tail = ""
+    for number in (2, 1):
+        geom = f'<geom name="link{number}" type="capsule" fromto="0 0 0 -0.12 0 0" size="0.03"/>'
+        tail = f'<body pos="-0.16 0 0"><joint axis="0 0 1"/>{geom}{tail}</body>'
+    worm = (
+        '<mujoco><worldbody><geom name="floor" type="plane" size="0 0 1"/><body pos="0 0 0.03"><freejoint/>'
+        f'<geom name="head" type="capsule" fromto="0 0 0 -0.12 0 0" size="0.03"/>{tail}</body></worldbody></mujoco>'
+    )
+    spec = described(tmp_path, worm)
+    assert spec.morphology.feet == ("head", "link1", "link2")
+    assert lying_on(spec) == ""
+
+
+def test_a_snake_stands_on_its_wheels() -> None:
     spec = describe_robot("snake", SNAKE)
     assert len(spec.morphology.feet) == 12, "a pair of wheels under each of six links"
     assert lying_on(spec) == ""

@@ -13,9 +13,12 @@ class Robot(VectorisedTask):
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
-        self.noise, self.noise_of_positions = env._reset_noise_scale, env._noise_of_positions
+        self.noise = env._reset_noise_scale
+        self.noise_of_positions = env._noise_of_positions
         self.skip = env._skip
-        self.ground, self.starts, self.loose = env._ground, env._starts, env._loose
+        self.ground = env._ground
+        self.starts = env._starts
+        self.loose = env._loose
         self.ends, self.heights = bool(env._terminate_when_unhealthy), env._healthy_z_range
 
     def start(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
