@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from textwrap import indent
 from typing import TypeVar
 
+from p2p.contracts.intent import Bound, Comparison
 from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.plan import Plan, Term
 from p2p.rewards.templates.terms import number
@@ -146,7 +147,7 @@ def _compute(summands: Sequence[Summand], definitions: dict[str, str], plans: Se
     if any(plan.counter for plan in plans):
         lines.append("    counted = self.count(info)")
     if hold := _first(plan.hold for plan in plans):
-        lines.append(f"    held = self.hold({hold.condition}, info)")
+        lines.append(f"    held = self.hold({_met(hold.where)}, info)")
     if len(plans) > 1:
         used = [phase for phase in _PHASES if _used(phase, rows)]
         lines.append("    self.advance(info)")
@@ -192,6 +193,19 @@ def _state(plans: Sequence[Plan]) -> list[str]:
     if hold:
         found.append(_HOLD_CODE.format(seconds=number(hold.seconds)))
     return found
+
+
+def _met(bounds: Sequence[Bound]) -> str:
+    """Whether all bounds are met, as an expression."""
+    texts = []
+    for bound in bounds:
+        value = f'info["{bound.feature}"]'
+        if bound.absolute:
+            value = f"abs({value})"
+        low = "" if bound.comparison is Comparison.AT_MOST else f"{bound.threshold:g} <= "
+        high = bound.threshold if bound.comparison is Comparison.AT_MOST else bound.upper
+        texts.append(f"{low}{value}" + ("" if high is None else f" <= {high:g}"))
+    return " and ".join(texts)
 
 
 def _first(found: Iterable[_T | None]) -> _T | None:

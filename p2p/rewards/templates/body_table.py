@@ -14,8 +14,8 @@ from p2p.rewards.templates.skill import Pace
 
 OF_MODEL_FILES = {"reach": 1_000_000, "move": 1_200_000}
 """Training steps of robots from model files, at most: a training ends when its verdict is clear. With 1.2 million a Go1
-moved forward with seeds 1, 2 and 3, and was clear after 750,000 and 600,000 with the latter two; with 600,000 in all seed
-3 failed. A gripper was 5 mm too far from its box after 500,000 with seed 1."""
+moved forward with seeds 1, 2 and 3, and was clear after 750,000 and 600,000 with the latter two; with 600,000 in all
+seed 3 failed. A gripper was 5 mm too far from its box after 500,000 with seed 1."""
 _LEGGED = frozenset({"move", "follow", "still", "posture", "jump", "flip"})
 
 _CHEETAH = RobotFacts(

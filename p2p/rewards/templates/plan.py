@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 
 from p2p.contracts.commands import Commands
 from p2p.contracts.errors import Refusal, UnknownPhrase
-from p2p.contracts.intent import Criterion
+from p2p.contracts.intent import Bound, Criterion
 from p2p.contracts.observe import Counter, Milestone
 from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.skill import Manner, Params
@@ -35,10 +35,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """How long something has been so without a break, as a share of `seconds`."""
+    """How long bounds have been met without a break, as a share of `seconds`."""
 
-    condition: str
-    """Python over `info[...]`."""
+    where: tuple[Bound, ...]
+    """All of them; as in the criterion that judges it."""
     seconds: float
 
 

@@ -59,6 +59,7 @@ class Rear(Template):
             effort(0.05),
         )  # fmt: skip
         low, high = PITCH
+        where = (between("pitch", low, high), at_most("torso_contact", 0.5))
         main = Criterion(
             key="stands_on_hind_legs",
             title=f"Stands on its hind legs for {hold:g} s",
@@ -67,7 +68,7 @@ class Rear(Template):
             category=Category.POSTURE,
             predicate=on_steps(
                 Statistic.LONGEST_HOLD,
-                (between("pitch", low, high), at_most("torso_contact", 0.5)),
+                where,
                 Band(hold),
                 margin=hold,
             ),
@@ -99,7 +100,7 @@ class Rear(Template):
                     "raised": [round(0.2 * size, 3), round(0.45 * size, 3)],
                 },
             },
-            hold=Hold(f'{low} < info["pitch"] < {high} and info["torso_contact"] < 0.5', hold),
+            hold=Hold(where, hold),
             milestone=Milestone(feature="time", amount=hold + 1.5),
             seconds=hold + 2.0,
             judged_s=max(body.judged_s, hold + 2.0),
