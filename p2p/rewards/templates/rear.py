@@ -19,8 +19,8 @@ NOSE_MARGIN = 0.8
 enough to stay so: after 800,000 steps with seeds 1, 2 and 3 it did."""
 UP_SHARE = 0.8
 """Share of the training episodes that begin with the nose up. With it, paid for what it holds and with 1.5 M steps,
-four trainings met everything in 90%, 94%, 50% and 50% of their rollouts; with half of the episodes three in 42%, 98%
-and 0%; at a million and not paid for it two in 26% and 30%."""
+seeds 1 to 4 of `p2p run "stand on your hind legs" --env HalfCheetah-v5 --seeds 1 --iterations 1 --seed N` met
+everything in 54%, 58%, 42% and 46% of 50 rollouts: better than 26% and 30% without the three, and no pass."""
 HOLD_S = 2.0
 """How long, where the sentence does not say [s]."""
 SITTING_SHARE = 0.3
