@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from p2p.contracts.training import StartStates
+from p2p.contracts.start_states import StartStates
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.rollout.policy_inputs import PolicyInputs
 from p2p.worker.rollout.starts import StartPlacer

@@ -87,7 +87,8 @@ def _of_stages(course: TrainingCourse) -> Iterator[Advice]:
         yield Advice(
             lever=Lever.START_STATES,
             finding=finding,
-            text="Begin half of the training episodes near it, with start_states, and leave them by curriculum.starts.",
+            text="Begin half of the training episodes near it, with start_states, and leave them by curriculum.starts; "
+            "where no such state is known, start_states.planned finds motions to it.",
         )
 
 

@@ -4,15 +4,14 @@ import hashlib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from p2p.contracts.base import Contract, FileName
 from p2p.contracts.commands import Commands
 from p2p.contracts.curriculum import Curriculum, EpisodeGrowth, Pushes, StartCurriculum
-from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import InvalidConfig, InvalidInput
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Bound, bounds_of
 from p2p.contracts.observe import Observe
 from p2p.contracts.randomisation import USUAL, Randomisation
@@ -20,61 +19,9 @@ from p2p.contracts.reward import TermStatistics
 from p2p.contracts.reward_rules import Method
 from p2p.contracts.sandbox import SandboxLevel
 from p2p.contracts.senses import Observation
+from p2p.contracts.start_states import StartStates
 from p2p.contracts.terrain import Terrain
 from p2p.contracts.training_plan import EarlyStop
-
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-
-
-class StartState(Contract):
-    """State of a robot, as rollouts record it."""
-
-    qpos: tuple[Finite, ...]
-    """Positions of its joints [m, rad, quaternions]."""
-    qvel: tuple[Finite, ...]
-    """Velocities of its joints [m/s, rad/s]."""
-    pitch_turns: Finite = 0.0
-    """Turns over that lie behind it, backward positive [turns]; the feature of this name counts on from there."""
-
-
-class StartStates(Contract):
-    """Training resets away from the rest pose, into ranges or into given states; evaluation never uses them.
-
-    Half of the resets in the air and turning is what made flips learnable at all; states out of a recorded motion are
-    known as reference state initialisation (Peng et al., DeepMimic, 2018).
-    """
-
-    share: float = Field(default=0.5, gt=0, le=1)
-    """Share of the training resets that start here, in (0, 1]."""
-    states: tuple[StartState, ...] = Field(default=(), max_length=64)
-    """States that are drawn from with equal chances, in place of the ranges; `p2p states` reads them of a rollout."""
-    pitch: tuple[float, float] = (0.0, 0.0)
-    """Range of the pitch, nose up positive [rad]. It counts as turned: `pitch_turns` begins there, so a robot that
-    begins half way round, at pi, has half a turn to go."""
-    raised: tuple[float, float] = (0.0, 0.0)
-    """Range of the height added to the rest pose [m]."""
-    pitch_rate: tuple[float, float] = (0.0, 0.0)
-    """Range of the pitch rate, nose up positive [rad/s]."""
-
-    @model_validator(mode="after")
-    def _states_or_ranges(self) -> Self:
-        if self.states and any((*self.pitch, *self.raised, *self.pitch_rate)):
-            raise ValueError("start_states has states and ranges; give one of them")
-        return self
-
-    def require(self, env: EnvSpec) -> None:
-        """Refuse states of another robot.
-
-        Raises:
-            InvalidConfig: one has other numbers of positions or velocities.
-        """
-        for number, state in enumerate(self.states, start=1):
-            found = len(state.qpos), len(state.qvel)
-            if found != (env.nq, env.nv):
-                raise InvalidConfig(
-                    f"State {number} of start_states has {found[0]} positions and {found[1]} velocities; {env.env_id} "
-                    f"has {env.nq} and {env.nv}. Take states that were recorded with this robot."
-                )
 
 
 class TrainConfig(Contract):
@@ -274,10 +221,12 @@ class TrainConfig(Contract):
     def _require_starts_for(self, changing: StartCurriculum) -> None:
         if self.start_states is None:
             raise ValueError("curriculum.starts leaves start_states, and there are none; give start_states too")
-        if changing.reverse and len(self.start_states.states) < 2:
+        if changing.reverse and not self.start_states.one_by_one:
+            planned = self.start_states.planned
             raise ValueError(
-                "curriculum.starts.reverse moves back through start_states.states, in the order of time; expected two "
-                f"or more of a recorded rollout, got {len(self.start_states.states)}"
+                "curriculum.starts.reverse moves back through the states of one motion, in the order of time; expected "
+                "two start_states.states or more of a recorded rollout, or 1 in start_states.planned.motions; got "
+                + (f"{planned.motions} motions" if planned is not None else f"{len(self.start_states.states)}")
             )
         if changing.goal and self.start_states.share == 1.0:
             raise ValueError(
@@ -323,6 +272,8 @@ class RunSummary(Contract):
     """Steps that were made."""
     inherited_steps: int = 0
     """Steps that had led to the policy that it went on from; 0 for a training from zero."""
+    planned_steps: int = Field(default=0, exclude_if=lambda steps: not steps)
+    """Control steps that were simulated to plan the motions that its episodes begin in."""
     training_time_s: float
     final_episodic_return: float | None
     """Mean return of the last 10 training episodes; None when no episode ended."""

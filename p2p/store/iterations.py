@@ -10,6 +10,7 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import CandidateChoice, Revision, RewardDraft, RewardReport, RewardSpec
+from p2p.contracts.start_states import FoundMotions
 from p2p.contracts.training import IterationAggregation, ResumePoint, RunSummary, TrainConfig
 from p2p.contracts.training_plan import TrainingPlan
 from p2p.contracts.work import CheckRequest, DescribeRequest, FilmRequest, RendererReport
@@ -45,6 +46,7 @@ class IterationRecord:
     read_reward_report, save_reward_report = json_file("reward_report.json", RewardReport)
     read_summary, save_summary = json_file("summary.json", RunSummary)
     read_resume_point, save_resume_point = json_file(f"{layout.RESUME}/{layout.RESUME_POINT}", ResumePoint)
+    read_planned_states, save_planned_states = json_file("planned_states.json", FoundMotions)
     read_plan, save_plan = json_file(layout.PLAN, TrainingPlan)
     read_judgment, save_judgment = json_file("judgment.json", Judgment)
 

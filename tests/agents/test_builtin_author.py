@@ -8,7 +8,8 @@ from p2p.agents.builtin.refusals import examples
 from p2p.analysis.predicates import measure
 from p2p.contracts.errors import UnknownPhrase
 from p2p.contracts.intent import Intent
-from p2p.contracts.training import StartStates, TrainConfig
+from p2p.contracts.start_states import StartStates
+from p2p.contracts.training import TrainConfig
 from p2p.envs.catalog import known, load
 from p2p.rewards.definitions import commanded
 from p2p.rewards.part_features import part_feature_units, problem_of

@@ -15,8 +15,9 @@ from p2p.contracts.commands import Commands
 from p2p.contracts.curriculum import Curriculum, EpisodeGrowth, Pushes, StartCurriculum
 from p2p.contracts.docstrings import description_of
 from p2p.contracts.observe import Observe
+from p2p.contracts.start_states import PlannedMotions, StartStates
 from p2p.contracts.terrain import Terrain
-from p2p.contracts.training import StartStates, TrainConfig
+from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.service.sessions import deaths
 from p2p.settings import Settings
@@ -75,6 +76,9 @@ def settings() -> str:
             "### `start_states`",
             inspect.getdoc(StartStates) or "",
             table(("field", "default", "range", "meaning"), _fields(StartStates)),
+            "#### `start_states.planned`",
+            inspect.getdoc(PlannedMotions) or "",
+            table(("field", "default", "range", "meaning"), _fields(PlannedMotions)),
             "### `curriculum`",
             inspect.getdoc(Curriculum) or "",
             table(("field", "default", "range", "meaning"), _fields(Curriculum)),

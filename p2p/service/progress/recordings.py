@@ -11,7 +11,8 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.frame_rate import frame_rate
 from p2p.contracts.recording import Recording, Recordings, RolloutLabel, Trace
-from p2p.contracts.training import Evaluation, StartState, StartStates
+from p2p.contracts.start_states import StartState, StartStates
+from p2p.contracts.training import Evaluation
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord

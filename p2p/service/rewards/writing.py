@@ -118,6 +118,8 @@ def check_reward(
         config.observe.require(spec)
     if config.start_states is not None:
         config.start_states.require(spec)
+        if config.start_states.planned is not None:
+            require_bounds(config.start_states.planned.goal, spec, "start_states.planned.goal")
     if config.terrain is not None:
         config.terrain.require(spec)
     require_bounds(config.end_when, spec)

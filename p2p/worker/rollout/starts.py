@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.training import StartStates
+from p2p.contracts.start_states import StartStates
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.root_joints import root_of
 from p2p.worker.engine.vec_env import VecEnv

@@ -34,6 +34,7 @@ from p2p.worker.sandbox.confine import forbid_processes
 from p2p.worker.saved_state import State, joined, part
 from p2p.worker.training.checkpoints import Checkpoints
 from p2p.worker.training.metrics import Metrics
+from p2p.worker.training.planning import planning_warnings, start_states
 from p2p.worker.training.process import peak_memory_mb
 from p2p.worker.training.resume import ResumePoints, restored_selections, saved_selections
 from p2p.worker.training.run import Run
@@ -148,7 +149,8 @@ class Training:
                 'it a goal, which training episodes are to reach: ["up >= 0.9"].'
             )
         reverse = changing is not None and changing.starts is not None and changing.starts.reverse
-        placer = StartPlacer(env, config.start_states, first, reverse) if config.start_states else None
+        starts = start_states(run, first, threads)
+        placer = StartPlacer(env, starts, first, reverse) if starts else None
         rule = EndRule(config.end_when, env.simulation) if config.end_when else None
         self.simulation = env.simulation
         inputs = PolicyInputs(config, env, learning=True, seeds=range(first, first + config.n_envs))
@@ -185,12 +187,14 @@ class Training:
         steps = self._rollouts * self._size
         best = max(selections, key=lambda selection: selection.rank)
         numbers = dynamics(self._run.record.parse_scalars()[0])
+        found = self._run.record.read_planned_states()
         log = self._collector.log
         recent = [episode.episode_return for episode in log.recent]
         self._run.record.save_summary(
             RunSummary(
                 total_timesteps=steps,
                 inherited_steps=self._run.record.inherited_steps,
+                planned_steps=found.steps if found is not None else 0,
                 training_time_s=seconds,
                 final_episodic_return=sum(recent) / len(recent) if recent else None,
                 total_episodes=log.count,
@@ -207,7 +211,7 @@ class Training:
                 best_selection_return=best.mean_return,
                 terms=term_statistics(best.terms),
                 dynamics=numbers,
-                warnings=(*dynamics_warnings(numbers), *_hacking(selections)),
+                warnings=(*planning_warnings(found), *dynamics_warnings(numbers), *_hacking(selections)),
             )
         )
 

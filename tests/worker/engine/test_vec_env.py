@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 from p2p.contracts.errors import InvalidConfig
-from p2p.contracts.training import StartStates, TrainConfig
+from p2p.contracts.start_states import StartStates
+from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.rewards.rotations import forward_axis, upness
 from p2p.worker.engine.vec_env import VecEnv

@@ -7,7 +7,8 @@ import pytest
 from p2p.contracts.curriculum import Curriculum, Pushes
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
-from p2p.contracts.training import StartState, StartStates, TrainConfig
+from p2p.contracts.start_states import StartState, StartStates
+from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.store.iterations import IterationRecord
 from p2p.worker.engine import simulation

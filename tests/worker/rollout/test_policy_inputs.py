@@ -8,7 +8,8 @@ from going_on import random_actions, stepped_on
 
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.observe import REMEMBERED, Counter, Milestone, Observe
-from p2p.contracts.training import StartStates, TrainConfig
+from p2p.contracts.start_states import StartStates
+from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.store.policy import NumpyPolicy
 from p2p.worker.engine.environment import make_environment

@@ -6,7 +6,8 @@ from pydantic import ValidationError
 
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.observe import Observe
-from p2p.contracts.training import StartState, StartStates, TrainConfig
+from p2p.contracts.start_states import StartState, StartStates
+from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.reward.inputs import FeatureReader

@@ -15,7 +15,8 @@ from p2p.contracts.errors import RewardFailed
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.observe import Milestone, Observe
-from p2p.contracts.training import StartStates, TrainConfig
+from p2p.contracts.start_states import StartStates
+from p2p.contracts.training import TrainConfig
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.store.arrays import load_arrays

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from p2p.contracts.training import StartStates, TrainConfig
+from p2p.contracts.start_states import StartStates
+from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.store.iterations import IterationRecord
 from p2p.store.resume_points import ResumeRecord

@@ -8,7 +8,8 @@ from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from torch import tensor
 
-from p2p.contracts.training import Purpose, StartStates, TrainConfig, first_seed
+from p2p.contracts.start_states import StartStates
+from p2p.contracts.training import Purpose, TrainConfig, first_seed
 from p2p.worker.engine.environment import make_environment
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.learners.learner import make_learner

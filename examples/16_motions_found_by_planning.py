@@ -1,0 +1,33 @@
+"""A humanoid on its back is to stand up: episodes that begin in planned motions, and none that do. 15 minutes a seed.
+
+python examples/16_motions_found_by_planning.py runs 1,2,3 1000000
+"""
+
+import sys
+
+import p2p
+
+RUNS_DIR = sys.argv[1] if len(sys.argv) > 1 else "runs"
+SEEDS = [int(seed) for seed in sys.argv[2].split(",")] if len(sys.argv) > 2 else [1]
+STEPS = int(sys.argv[3]) if len(sys.argv) > 3 else 20_000
+GOAL = ["height >= 1.05", "up >= 0.75"]
+MOTIONS = {"planned": {"goal": GOAL, "seconds": 2.0, "motions": 1 if STEPS < 100_000 else 4}, "share": 0.8}
+
+for seed in SEEDS:
+    for name, starts in (("planned", MOTIONS), ("not planned", None)):
+        session = p2p.run(
+            "stand up",
+            env="HumanoidStandup-v5",
+            seed=seed,
+            runs_dir=RUNS_DIR,
+            n_seeds=1,
+            max_iterations=1,
+            config={"total_timesteps": STEPS, "start_states": starts},
+        ).wait()
+        verdict = session.judgment
+        print(f"seed {seed}, {name}: {verdict.success_rate:.0%} of {verdict.n_rollouts}", flush=True)
+        for criterion in verdict.criteria:
+            print(f"  {criterion.title}: {criterion.value:.2f}, needed {criterion.threshold:g}", flush=True)
+
+found = next(session.path.parent.rglob("planned_states.json")).read_text()
+assert '"motions"' in found

@@ -1,0 +1,113 @@
+"""Where training episodes begin: ranges about the rest pose, states that were recorded, or motions that are planned."""
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from p2p.contracts.base import Contract
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.intent import Bound, bounds_of
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+MOST_STATES = 64
+"""That a training begins in."""
+
+
+class StartState(Contract):
+    """State of a robot, as rollouts record it."""
+
+    qpos: tuple[Finite, ...]
+    """Positions of its joints [m, rad, quaternions]."""
+    qvel: tuple[Finite, ...]
+    """Velocities of its joints [m/s, rad/s]."""
+    pitch_turns: Finite = 0.0
+    """Turns over that lie behind it, backward positive [turns]; the feature of this name counts on from there."""
+
+
+class PlannedMotions(Contract):
+    """Motions that reach a goal, found by planning in the simulator before the training begins.
+
+    A planner tries courses of action from the state at hand and follows the best of them for a moment (predictive
+    sampling; Howell et al., 2022). It knows the goal alone, not the reward.
+    """
+
+    goal: tuple[Bound, ...] = Field(min_length=1, max_length=8)
+    """What a motion has to reach: all of these at one step. A text such as "height >= 1.0" is enough."""
+    seconds: float = Field(default=2.0, gt=0, le=10)
+    """Longest time of a motion [s]; it ends 0.3 s after it has reached the goal, if it stays there."""
+    motions: int = Field(default=4, ge=1, le=16)
+    """How many are found, each from a start of its own."""
+
+    @field_validator("goal", mode="before")
+    @classmethod
+    def _read_texts(cls, values: Any) -> Any:
+        return bounds_of(values)
+
+
+class FoundMotions(Contract):
+    """What a planner found (`planned_states.json`)."""
+
+    states: tuple[StartState, ...] = Field(max_length=MOST_STATES)
+    """States along the motions, evenly spaced in time, one motion after another."""
+    motions: int
+    """How many motions there are."""
+    reached: int
+    """How many of them reached the goal at some step."""
+    nearest: float
+    """How near to the goal the best of them came: 1 where all of it held, 0 where it came no nearer."""
+    steps: int
+    """Control steps that were simulated to find them."""
+
+
+class StartStates(Contract):
+    """Training resets away from the rest pose, into ranges or into given states; evaluation never uses them.
+
+    Half of the resets in the air and turning is what made flips learnable at all; states out of a recorded motion are
+    known as reference state initialisation (Peng et al., DeepMimic, 2018).
+    """
+
+    share: float = Field(default=0.5, gt=0, le=1)
+    """Share of the training resets that start here, in (0, 1]."""
+    states: tuple[StartState, ...] = Field(default=(), max_length=MOST_STATES)
+    """States that are drawn from with equal chances, in place of the ranges; `p2p states` reads them of a rollout."""
+    planned: PlannedMotions | None = Field(default=None, exclude_if=lambda planned: planned is None)
+    """Motions whose states are drawn from in the same way; the training finds them first."""
+    pitch: tuple[float, float] = (0.0, 0.0)
+    """Range of the pitch, nose up positive [rad]. It counts as turned: `pitch_turns` begins there, so a robot that
+    begins half way round, at pi, has half a turn to go."""
+    raised: tuple[float, float] = (0.0, 0.0)
+    """Range of the height added to the rest pose [m]."""
+    pitch_rate: tuple[float, float] = (0.0, 0.0)
+    """Range of the pitch rate, nose up positive [rad/s]."""
+
+    @model_validator(mode="after")
+    def _states_or_ranges(self) -> Self:
+        given = {
+            "states": bool(self.states),
+            "planned": self.planned is not None,
+            "ranges": any((*self.pitch, *self.raised, *self.pitch_rate)),
+        }
+        if sum(given.values()) > 1:
+            both = " and ".join(name for name in given if given[name])
+            raise ValueError(f"start_states has {both}; give one of them")
+        return self
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether its states follow one another in time."""
+        return self.planned.motions == 1 if self.planned is not None else len(self.states) > 1
+
+    def require(self, env: EnvSpec) -> None:
+        """Refuse states of another robot.
+
+        Raises:
+            InvalidConfig: one has other numbers of positions or velocities.
+        """
+        for number, state in enumerate(self.states, start=1):
+            found = len(state.qpos), len(state.qvel)
+            if found != (env.nq, env.nv):
+                raise InvalidConfig(
+                    f"State {number} of start_states has {found[0]} positions and {found[1]} velocities; {env.env_id} "
+                    f"has {env.nq} and {env.nv}. Take states that were recorded with this robot."
+                )

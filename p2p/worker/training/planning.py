@@ -1,0 +1,55 @@
+"""The states that a training's episodes begin in, where they are planned."""
+
+import sys
+
+import numpy as np
+
+from p2p.contracts.start_states import MOST_STATES, FoundMotions, StartState, StartStates
+from p2p.worker.rollout.planner import Motion, Planner
+from p2p.worker.training.run import Run
+
+
+def start_states(run: Run, seed: int, threads: int) -> StartStates | None:
+    """Where a run's training episodes begin; what is planned is found first, once, and kept in the run's directory.
+
+    Args:
+        run: What is trained.
+        seed: Of the planner's draws and of the starts of its motions.
+        threads: Of the physics; what is found does not depend on it.
+
+    Raises:
+        InvalidConfig: the goal names a feature that the environment does not have.
+    """
+    starts = run.config.start_states
+    if starts is None or starts.planned is None:
+        return starts
+    found = run.record.read_planned_states()
+    if found is None:
+        planner = Planner(run.config, run.spec, starts.planned, seed, threads)
+        motions = [planner.motion(seed + number) for number in range(starts.planned.motions)]
+        planner.close()
+        print(f"Planned {len(motions)} motions to begin in, in {planner.steps:,} steps.", file=sys.stderr, flush=True)
+        found = FoundMotions(
+            states=tuple(state for motion in motions for state in _spread(motion, MOST_STATES // len(motions))),
+            motions=len(motions),
+            reached=sum(motion.reached for motion in motions),
+            nearest=max(motion.nearest for motion in motions),
+            steps=planner.steps,
+        )
+        run.record.save_planned_states(found)
+    return StartStates(share=starts.share, states=found.states)
+
+
+def planning_warnings(found: FoundMotions | None) -> tuple[str, ...]:
+    """What is wrong with what was planned, in words."""
+    if found is None or found.reached:
+        return ()
+    return (
+        f"None of the {found.motions} planned motions reached the goal of start_states.planned: the best came "
+        f"{found.nearest:.0%} of the way. Give it more seconds, or a goal that is nearer.",
+    )
+
+
+def _spread(motion: Motion, count: int) -> tuple[StartState, ...]:
+    places = np.unique(np.linspace(1, len(motion.states) - 1, count).astype(int))
+    return tuple(motion.states[place] for place in places)
