@@ -64,11 +64,14 @@ class JumpLimits:
     drift: float = 3.0
     """Largest distance from the start that is still "in place" [m]."""
     drift_weight: float = 0.1
+    """Weight of the distance from the start."""
+    single_drift_weight: float | None = None
+    """The same in single jumps that nobody counts; None takes that."""
     slip_weight: float = 0.0
     """Weight of the horizontal speed."""
     alive_weight: float | None = None
-    """Weight of being on the feet in single jumps of `once`, where the usual one has it leap and fall; None takes
-    that."""
+    """Weight of being on the feet in single jumps, where the usual one has it leap and fall, or stay on the floor; a
+    larger one than usual is for those of `once` alone. None takes the usual one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,9 +63,21 @@ _HOPPER = RobotFacts(
     stand=Band(1.1, 1.4),
     low=0.95,
     high=1.25,
-    jump=JumpLimits(0.15, 0.25, 0.3, 1.0, 1.5, 0.35, drift=2.0, drift_weight=1.0, slip_weight=0.5),
+    jump=JumpLimits(
+        0.15,
+        0.25,
+        0.3,
+        3.0,
+        1.5,
+        0.35,
+        drift=2.0,
+        drift_weight=1.0,
+        single_drift_weight=2.0,
+        slip_weight=0.5,
+        alive_weight=0.5,
+    ),
     terminates=True,
-    budgets={"move": 250_000, "still": 180_000, "posture": 250_000, "jump": 280_000, "flip": 1_000_000},
+    budgets={"move": 250_000, "still": 180_000, "posture": 250_000, "jump": 500_000, "flip": 1_000_000},
 )
 _WALKER = RobotFacts(
     noun="the walker",

@@ -77,6 +77,8 @@ class Jump(Template):
         times = params.times or (REPEATED if goes_on else 1)
         exact = params.times is not None and not params.repeatedly
         in_place = Manner.IN_PLACE in params.manners
+        single = None if goes_on or exact else body.jump.single_drift_weight
+        drift = max(single or body.jump.drift_weight, 0.5 if in_place else 0.0)
         judged = params.duration_s or max(body.judged_s, 1.0 + SECONDS_PER_JUMP * times)
         words = f"{clearance:g} m off the floor"
         if times == 1 and not exact:
@@ -107,7 +109,7 @@ class Jump(Template):
             + (f", {times} {'time' if times == 1 else 'times'} and no more" if exact else ""),
             terms=(
                 *(alive(body) if goes_on else _standing(body, clearance)),
-                *_terms(body, clearance, times if exact else None, in_place),
+                *_terms(body, clearance, times if exact else None, drift),
                 effort(0.02),
             ),
             main=main,
@@ -130,18 +132,19 @@ class Jump(Template):
 
 
 def _standing(body: RobotFacts, clearance: float) -> tuple[Term, ...]:
-    """Bonus for being on the feet; the larger one keeps a robot on the floor that is asked to jump high."""
-    weight = body.jump.alive_weight if clearance <= body.jump.once else None
-    return tuple(term if weight is None else replace(term, weight=weight) for term in alive(body))
+    """Bonus for being on the feet; a larger one than usual keeps a robot on the floor that is asked to jump high."""
+    weight = body.jump.alive_weight
+    if weight is None or (clearance > body.jump.once and weight > body.alive_weight):
+        return alive(body)
+    return tuple(replace(term, weight=weight) for term in alive(body))
 
 
-def _terms(body: RobotFacts, clearance: float, times: int | None, in_place: bool) -> list[Term]:
-    """`times` is None where more jumps than one are fine."""
+def _terms(body: RobotFacts, clearance: float, times: int | None, drift: float) -> list[Term]:
+    """`times` is None where more jumps than one are fine; `drift` is the weight of the distance from the start."""
     jump = body.jump
     u = gate_latex(body)
     going = "" if times is None else f"(counted < {times}) * "
     lift = number(max(jump.lift, clearance))
-    drift = max(jump.drift_weight, 0.5 if in_place else 0.0)
     found = [
         Term("lift", jump.lift_weight, f'{going}upright * np.clip(info["clearance"], 0.0, {lift}) / {lift}',
              rf"{u}\mathrm{{clip}}(h, 0, {lift})/{lift}", "height of the lowest point above the floor"),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from p2p.analysis.windows import all_hold, ends, values_of
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.intent import Bound
 from p2p.contracts.start_states import PlannedMotions, StartState
 from p2p.contracts.training import TrainConfig
@@ -74,7 +75,7 @@ class Planner:
         threads: Of the physics; what is found does not depend on it.
 
     Raises:
-        InvalidConfig: the goal names a feature that the environment does not have.
+        InvalidConfig: the goal names a feature that the environment does not have, or its actions have no bounds.
     """
 
     def __init__(
@@ -95,6 +96,8 @@ class Planner:
         simulation = self._env.simulation
         self._middle = (simulation.action_high + simulation.action_low) / 2.0
         self._half = (simulation.action_high - simulation.action_low) / 2.0
+        if not np.isfinite(self._half).all():
+            raise InvalidConfig(f"start_states.planned needs bounds of the actions, and {spec.env_id} has none.")
         horizon = max(2, round(HORIZON_S / spec.dt))
         knots = np.linspace(0.0, horizon - 1.0, KNOTS)
         self._weights = _between(np.arange(float(horizon)), knots)
@@ -162,7 +165,7 @@ class _Tried:
     features: Columns
 
     def nearness(self, goal: tuple[Bound, ...], scales: Floats) -> Floats:
-        """Mean over the bounds of how near each step is to meeting them, in [0, 1], shape (T, COURSES)."""
+        """Mean over the bounds of how near each step is to meeting them, at most 1, shape (T, COURSES)."""
         near = [_nearness(values_of(one, self.features), one, scale) for one, scale in zip(goal, scales, strict=True)]
         return self.block.grid(np.mean(near, axis=0))
 
