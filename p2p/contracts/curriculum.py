@@ -1,14 +1,14 @@
 """What changes while a training goes on: starts, weights of the reward's terms, length of the episodes, pushes."""
 
 from itertools import pairwise
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
-from p2p.contracts.intent import Bound, bounds_of
+from p2p.contracts.intent import Bounds
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Knot = tuple[Share, Annotated[float, Field(ge=0, le=1000)]]
@@ -18,7 +18,7 @@ Knot = tuple[Share, Annotated[float, Field(ge=0, le=1000)]]
 class StartCurriculum(Contract):
     """`start_states` that are left as the training succeeds, or that move back from the goal."""
 
-    goal: tuple[Bound, ...] = Field(default=(), max_length=8)
+    goal: Bounds = Field(default=(), max_length=8)
     """What a training episode has to reach: all of these at one step. A text such as "yaw_turns >= 1.8" is enough.
     Without a goal, the success of the selection rollouts at the last checkpoint counts in place of the episodes'."""
     share_end: float = Field(default=0.0, ge=0, le=1)
@@ -32,11 +32,6 @@ class StartCurriculum(Contract):
     """Share of the last episodes from a state that have to reach the goal before `reverse` moves back."""
     episodes: int = Field(default=20, ge=3, le=1000)
     """Number of last episodes that a success is the share of; it counts as 0 until there are so many."""
-
-    @field_validator("goal", mode="before")
-    @classmethod
-    def _read_texts(cls, values: Any) -> Any:
-        return bounds_of(values)
 
     @model_validator(mode="after")
     def _reverse_has_a_goal(self) -> Self:

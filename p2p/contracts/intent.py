@@ -4,7 +4,7 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from p2p.contracts.base import Contract
 from p2p.contracts.commands import Commands
@@ -152,6 +152,10 @@ def _bound_of(text: str) -> dict[str, Any]:
         "threshold": found["threshold"],
         "absolute": found["absolute"] is not None,
     }
+
+
+Bounds = Annotated[tuple[Bound, ...], BeforeValidator(bounds_of)]
+"""All of them hold; each may be written as a comparison."""
 
 
 class Window(Contract):

@@ -1,13 +1,13 @@
 """Where training episodes begin: ranges about the rest pose, states that were recorded, or motions that are planned."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
-from p2p.contracts.intent import Bound, bounds_of
+from p2p.contracts.intent import Bounds
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 MOST_STATES = 64
@@ -32,17 +32,12 @@ class PlannedMotions(Contract):
     sampling; Howell et al., 2022). It knows the goal alone, not the reward.
     """
 
-    goal: tuple[Bound, ...] = Field(min_length=1, max_length=8)
+    goal: Bounds = Field(min_length=1, max_length=8)
     """What a motion has to reach: all of these at one step. A text such as "height >= 1.0" is enough."""
     seconds: float = Field(default=2.0, gt=0, le=10)
     """Longest time of a motion [s]; it ends 0.3 s after it has reached the goal, if it stays there."""
     motions: int = Field(default=4, ge=1, le=16)
     """How many are found, each from a start of its own."""
-
-    @field_validator("goal", mode="before")
-    @classmethod
-    def _read_texts(cls, values: Any) -> Any:
-        return bounds_of(values)
 
 
 class FoundMotions(Contract):

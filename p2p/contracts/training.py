@@ -6,13 +6,13 @@ from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, Literal, Self
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from p2p.contracts.base import Contract, FileName
 from p2p.contracts.commands import Commands
 from p2p.contracts.curriculum import Curriculum, EpisodeGrowth, Pushes, StartCurriculum
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.intent import Bound, bounds_of
+from p2p.contracts.intent import Bound, Bounds
 from p2p.contracts.observe import Observe
 from p2p.contracts.randomisation import USUAL, Randomisation
 from p2p.contracts.reward import TermStatistics
@@ -86,7 +86,7 @@ class TrainConfig(Contract):
     """Episode length in control steps; None takes `episode_s`."""
     terminate_when_unhealthy: bool = False
     """Ends training episodes by the environment's own rule; evaluation episodes always run their time."""
-    end_when: tuple[Bound, ...] = Field(default=(), max_length=8)
+    end_when: Bounds = Field(default=(), max_length=8)
     """Ends a training episode, as a fall does, at the first step where one of these holds; evaluation episodes always
     run their time. A text such as "torso_contact >= 0.5" or "abs(pitch) >= 1" is enough."""
     start_states: StartStates | None = None
@@ -151,11 +151,6 @@ class TrainConfig(Contract):
         if {"num_envs", "num_steps"} & values.keys():
             renamed.setdefault("batch_size", min(128, rollout))
         return renamed
-
-    @field_validator("end_when", mode="before")
-    @classmethod
-    def _read_texts(cls, values: Any) -> Any:
-        return bounds_of(values)
 
     @model_validator(mode="after")
     def _batch_fits_rollout(self) -> Self:
