@@ -161,7 +161,8 @@ def runs(items: Iterable[RunProgress]) -> Table:
         if run.early_stop is not None:
             error = Text(f"verdict clear, {run.early_stop.steps_saved:,} steps saved", style="dim")
         before = f" after {run.inherited_steps:,}" if run.inherited_steps else ""
-        steps = f"{run.step:,} / {run.total_timesteps:,}{before}"
+        planning = f", {run.planned_steps:,} to plan" if run.planned_steps else ""
+        steps = f"{run.step:,} / {run.total_timesteps:,}{before}{planning}"
         made.add_row(run.run_id, run.state, steps, number(run.episode_return), share(run.success_rate), error)
     return made
 

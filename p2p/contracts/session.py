@@ -298,6 +298,8 @@ class RunLine(Contract):
     """Measured value per criterion there."""
     inherited_steps: int = 0
     """Environment steps that had led to the policy that it went on from, which `step` does not count."""
+    planned_steps: int = Field(default=0, exclude_if=lambda steps: not steps)
+    """Steps that were simulated to plan motions to begin in, which `step` does not count either."""
     error: str | None = None
     hint: str | None = None
     """While it is trained: one term takes the reward, and what is wanted stays at 0. None where that is not so."""

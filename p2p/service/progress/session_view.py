@@ -133,6 +133,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         total = ended.step  # it makes no more, and is through
     left = training_time_left(run, training, evaluations)
     active = job is not None and not job.state.finished
+    planned = run.read_planned_states()
     return RunProgress(
         run_id=run.iteration_id,
         state=str(job.state) if job is not None else run.derive_status(),
@@ -145,6 +146,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         criteria=measured.get("criteria", {}),
         success_rate=measured.get("success_rate"),
         inherited_steps=run.inherited_steps,
+        planned_steps=planned.steps if planned is not None else 0,
         error=job.error if job is not None else None,
         hint=early_hint(run.read_criteria(), evaluations) if active and evaluations else None,
         waiting=waiting_of(job, WaitsFor.CORES),
