@@ -203,6 +203,20 @@ def success(intent: Intent, env: str, rollout: dict[str, np.ndarray]) -> bool:
     return all(m.met for m in measure(intent, rollout, load(env).dt) if m.key in required)
 
 
+def rising(falls_s: float) -> dict[str, object]:
+    """Features of a humanoid that is on its feet from 1 s on, and lies from `falls_s` on."""
+
+    def stands(t: np.ndarray) -> np.ndarray:
+        return (t > 1.0) & (t <= falls_s)
+
+    return {
+        "height": lambda t: np.where(stands(t), 1.2, 0.1),
+        "up": lambda t: np.where(stands(t), 1.0, 0.0),
+        "feet_down": stands,
+        "torso_contact": lambda t: ~stands(t),
+    }
+
+
 def flipping(t: np.ndarray) -> np.ndarray:
     """One turn backward between 1 s and 2 s."""
     return np.clip(t - 1.0, 0.0, 1.0)
@@ -408,6 +422,8 @@ BEHAVIOURS = [
     ("Walker2d-v5", "walk forward slowly, upright", "creeps on its knees",
      {**STEPS, "velocity_x": 0.5, "height": 0.5}, False),
     ("HumanoidStandup-v5", "stand up", "sits up", {"height": 0.6, "up": 1.0}, False),
+    ("HumanoidStandup-v5", "stand up", "stands to the end", rising(5.0), True),
+    ("HumanoidStandup-v5", "stand up", "stands for three seconds and falls", rising(4.0), False),
 ]  # fmt: skip
 
 
