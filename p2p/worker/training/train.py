@@ -34,7 +34,7 @@ from p2p.worker.sandbox.confine import forbid_processes
 from p2p.worker.saved_state import State, joined, part
 from p2p.worker.training.checkpoints import Checkpoints
 from p2p.worker.training.metrics import Metrics
-from p2p.worker.training.planning import planning_warnings, start_states
+from p2p.worker.training.planned_starts import planning_warnings, start_states
 from p2p.worker.training.process import peak_memory_mb
 from p2p.worker.training.resume import ResumePoints, restored_selections, saved_selections
 from p2p.worker.training.run import Run

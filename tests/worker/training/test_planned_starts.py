@@ -8,8 +8,8 @@ from p2p.contracts.start_states import StartStates
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.store.iterations import IterationRecord
-from p2p.worker.training import planning
-from p2p.worker.training.planning import start_states
+from p2p.worker.training import planned_starts
+from p2p.worker.training.planned_starts import start_states
 from p2p.worker.training.run import Run
 from p2p.worker.training.train import Training, train
 
@@ -40,7 +40,7 @@ def test_episodes_begin_along_the_motions_which_are_planned_once(tmp_path, monke
     def refuse(*_):
         raise AssertionError("planned again")
 
-    monkeypatch.setattr(planning, "Planner", refuse)
+    monkeypatch.setattr(planned_starts, "Planner", refuse)
     assert start_states(run, 5, 1) == starts
     placer = Training(run, threads=1)._collector._env._placer
     assert placer._starts == starts
