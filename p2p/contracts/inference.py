@@ -402,6 +402,7 @@ class TrainingCost(Contract):
     candidates: int = 0
     """Short trainings that its reward was chosen by; 0 for those of the reward itself."""
     environment_steps: int
+    """With those that were simulated to plan the motions that episodes begin in."""
     seconds: float
 
 

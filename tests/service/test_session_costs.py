@@ -72,7 +72,7 @@ def test_environment_steps_are_capped_with_those_already_made(ws: Workspace) -> 
     session_id = create_session(ws, session).session_id
     require_planned_steps(ws, session_id, 10_000)
     run = ws.record(session_id).iteration(1).run("baseline", 10)
-    run.save_summary(run_summary(total_timesteps=4_000))
+    run.save_summary(run_summary(total_timesteps=3_000, planned_steps=1_000))
     require_planned_steps(ws, session_id, 6_000)
     with pytest.raises(BudgetExceeded, match="4,000 done, 6,001 planned"):
         require_planned_steps(ws, session_id, 6_001)

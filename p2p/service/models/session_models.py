@@ -207,7 +207,7 @@ def require_steps(record: SessionRecord, runs: Iterable[IterationRecord]) -> Non
 
 
 def steps_done(record: SessionRecord) -> int:
-    """Environment steps of all trainings of a session."""
+    """Environment steps of all trainings of a session, with those that planned their starts."""
     return sum(cost.environment_steps for cost in _trainings(record))
 
 
@@ -223,7 +223,7 @@ def _training(number: int, runs: Iterable[IterationRecord], *, short: bool = Fal
         yield TrainingCost(
             iteration=number,
             candidates=len(summaries) if short else 0,
-            environment_steps=sum(summary.total_timesteps for summary in summaries),
+            environment_steps=sum(summary.total_timesteps + summary.planned_steps for summary in summaries),
             seconds=round(sum(summary.training_time_s for summary in summaries), 1),
         )
 
