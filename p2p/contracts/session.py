@@ -300,6 +300,8 @@ class RunLine(Contract):
     """Environment steps that had led to the policy that it went on from, which `step` does not count."""
     planned_steps: int = Field(default=0, exclude_if=lambda steps: not steps)
     """Steps that were simulated to plan motions to begin in, which `step` does not count either."""
+    plans: bool = Field(default=False, exclude_if=lambda plans: not plans)
+    """Whether it is still finding motions to begin in, before its first step."""
     error: str | None = None
     hint: str | None = None
     """While it is trained: one term takes the reward, and what is wanted stays at 0. None where that is not so."""

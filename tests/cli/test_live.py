@@ -119,6 +119,7 @@ def tall(count: int) -> list[Criterion]:
     ("changes_", "words"),
     [
         ({"eta_s": None}, "estimating"),
+        ({"eta_s": None, "step": 0, "plans": True}, "plans starts"),
         ({"eta_s": None, "state": "queued", "step": 0}, "–"),
         ({"step": 300_000, "eta_s": 0.0}, "evaluating"),
         ({"state": "completed", "step": 300_000, "eta_s": 0.0}, "done"),
@@ -137,6 +138,12 @@ def test_before_the_pace_is_known_the_time_left_is_being_estimated() -> None:
     assert "on 2 cores, estimating the time left" in text(picture(early))
     (line,) = changes(running(run(10, step=0, eta_s=None, criteria={}, success_rate=None)), early)
     assert "ETA estimating" in line
+
+
+def test_motions_to_begin_in_are_told_of_while_they_are_planned() -> None:
+    planning = running(run(10, eta_s=None, step=0, plans=True))
+
+    assert "on 2 cores, planning motions to begin in" in text(picture(planning))
 
 
 def test_an_early_hint_is_shown_and_said_once() -> None:

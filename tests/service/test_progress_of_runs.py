@@ -11,6 +11,7 @@ from p2p.cli.app import app
 from p2p.contracts.job import JobSpec
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, RunProgress
+from p2p.contracts.start_states import FoundMotions
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.training_plan import TrainingPlan
 from p2p.service.jobs.time_left import PICTURES_PER_CHECK
@@ -88,6 +89,17 @@ def test_an_evaluation_that_is_due_counts_before_one_was_measured(ws):
     config, spec = record.read_config(), record.read_env_spec()
     each = EVALUATION_FACTOR * config.n_eval_episodes * config.episode_steps(spec.dt) * 0.5 / 1024
     assert progress(ws).eta_s == pytest.approx((100_000 - 30 * 1024) / pace + 4 * each)
+
+
+def test_a_run_plans_until_its_motions_are_found(ws):
+    record = write(ws)
+    planned = {"goal": ["pitch >= 1"]}
+    config = record.read_config()
+    record.save_config(TrainConfig.model_validate(config.model_dump() | {"start_states": {"planned": planned}}))
+    assert progress(ws).plans
+    record.save_planned_states(FoundMotions(states=(), motions=1, reached=0, nearest=0.5, steps=700))
+    assert not progress(ws).plans
+    assert progress(ws).planned_steps == 700
 
 
 def test_the_time_left_of_a_session_counts_its_judging_by_what_the_check_took(ws):

@@ -11,6 +11,7 @@ from p2p.contracts.job import JobState, JobStatus, Waiting, WaitsFor
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Backend
 from p2p.contracts.session import Artefacts, FilmProgress, RunProgress, Session, SessionStatus, SessionView
+from p2p.contracts.training import TrainConfig
 from p2p.contracts.training_plan import TrainingPlan
 from p2p.service.jobs.processes import process_of
 from p2p.service.jobs.time_left import judging_time, training_time_left
@@ -147,12 +148,18 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         success_rate=measured.get("success_rate"),
         inherited_steps=run.inherited_steps,
         planned_steps=planned.steps if planned is not None else 0,
+        plans=_plans(config) and planned is None and job is not None and job.state is JobState.RUNNING,
         error=job.error if job is not None else None,
         hint=early_hint(run.read_criteria(), evaluations) if active and evaluations else None,
         waiting=waiting_of(job, WaitsFor.CORES),
         resumed=summary.resumed if summary is not None else 0,
         early_stop=ended,
     )
+
+
+def _plans(config: TrainConfig | None) -> bool:
+    """Whether motions are planned before the training begins."""
+    return config is not None and config.start_states is not None and config.start_states.planned is not None
 
 
 def remaining_s(runs: Sequence[RunProgress], parallel: int) -> float | None:
