@@ -4,6 +4,8 @@ from pathlib import Path
 import pytest
 
 from p2p.scheduler import resources
+from p2p.scheduler.backends.inline import InlineBackend
+from p2p.scheduler.backends.local import LocalBackend
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -25,6 +27,14 @@ def test_this_machine_is_measured(tmp_path: Path) -> None:
     assert found.disk_free_mb >= 0
     assert 1 <= resources.parallel_jobs(1) <= found.cores
     assert resources.parallel_jobs(10**9) == 1
+
+
+def test_a_training_leaves_the_cores_that_gain_it_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    for backend in ("local", "inline"):
+        monkeypatch.setattr(f"p2p.scheduler.backends.{backend}.cores", lambda: 16)
+    for capacity in (LocalBackend().capacity(), InlineBackend().capacity()):
+        assert (capacity.cores, capacity.cores_per_run) == (16, 4)
+    assert [resources.cores_of_a_training(available) for available in (1, 2, 4, 5)] == [1, 2, 4, 4]
 
 
 @pytest.mark.parametrize(

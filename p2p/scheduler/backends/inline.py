@@ -25,7 +25,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import Capabilities, Capacity, JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends.local import LocalBackend
-from p2p.scheduler.resources import JOB_MEMORY_MB, cores
+from p2p.scheduler.resources import JOB_MEMORY_MB, cores, cores_of_a_training
 from p2p.store import files, locks
 
 IN_THIS_PROCESS = "P2P_INLINE_JOB"
@@ -45,7 +45,7 @@ class InlineBackend:
 
     def capacity(self, _job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
         """One job at a time."""
-        return Capacity(runs=1, cores=cores(), cores_per_run=cores())
+        return Capacity(runs=1, cores=cores(), cores_per_run=cores_of_a_training(cores()))
 
     def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
         """Run `spec` to its end in `directory`; a live or completed job is left as it is.

@@ -16,7 +16,7 @@ from p2p.contracts.job import Capabilities, Capacity, JobSpec, JobState, JobStat
 from p2p.scheduler import supervisor
 from p2p.scheduler.machine_queue import place_of
 from p2p.scheduler.processes import ask_for_the_end, is_supervised, kill, unsupervised
-from p2p.scheduler.resources import JOB_MEMORY_MB, cores, parallel_jobs
+from p2p.scheduler.resources import JOB_MEMORY_MB, cores, cores_of_a_training, parallel_jobs
 from p2p.store import files, locks
 from p2p.store.clock import now
 from p2p.store.untrusted_files import harmless_text, open_to_read
@@ -38,7 +38,7 @@ class LocalBackend:
 
     def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
         """Number of jobs of this memory [MiB] that fit on this machine at a time."""
-        return Capacity(runs=parallel_jobs(job_memory_mb), cores=cores(), cores_per_run=cores())
+        return Capacity(runs=parallel_jobs(job_memory_mb), cores=cores(), cores_per_run=cores_of_a_training(cores()))
 
     def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
         """Start `spec` in `directory`, which is also its working directory.

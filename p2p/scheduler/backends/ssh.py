@@ -22,7 +22,7 @@ from p2p.scheduler.backends.local import LocalBackend
 from p2p.scheduler.nodes.environments import environment
 from p2p.scheduler.nodes.links import links
 from p2p.scheduler.nodes.remote_job import RemoteJobHandle
-from p2p.scheduler.resources import JOB_MEMORY_MB
+from p2p.scheduler.resources import JOB_MEMORY_MB, cores_of_a_training
 from p2p.store.clock import now
 from p2p.store.nodes import NodeStore
 from p2p.store.remote import RemoteJobRecord
@@ -211,7 +211,7 @@ def capacity_of(node: Node, job_memory_mb: int) -> Capacity:
     cores = node.facts.cores
     free = node.facts.memory_free_mb
     runs = node.max_runs or max(1, cores if free is None else min(cores, free // job_memory_mb))
-    return Capacity(runs=runs, cores=cores, cores_per_run=cores)
+    return Capacity(runs=runs, cores=cores, cores_per_run=cores_of_a_training(cores))
 
 
 def _placed(node: Node, record: RemoteJobRecord, earlier: RemoteJob | None) -> RemoteJob:
