@@ -1,5 +1,7 @@
 """Words of the service: the prompt texts of `prompts/`, and what is wrong with a value."""
 
+import json
+from collections.abc import Mapping
 from importlib.resources import files
 from string import Template
 
@@ -31,13 +33,20 @@ def as_data(text: object, name: str) -> str:
     return data(text, name)
 
 
-def reward_constraints(spec: EnvSpec, *, features: bool = True, terrain: Terrain | None = None) -> str:
+def reward_constraints(
+    spec: EnvSpec,
+    *,
+    features: bool = True,
+    terrain: Terrain | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> str:
     """Rules for a reward in an environment: imports, inputs, outputs, and limits of configuration changes.
 
     Args:
         spec: The environment.
         features: Whether its features are listed; False where the reader gets them elsewhere.
         terrain: The ground of its session; None for a level floor.
+        settings: What p2p's own author trains the session's sentence with; None where it does not know it.
     """
     listed = "\n".join(f"- {f.name} [{f.unit}]: {f.description}" for f in spec.features)
     if spec.commands is not None:
@@ -56,6 +65,12 @@ def reward_constraints(spec: EnvSpec, *, features: bool = True, terrain: Terrain
         remembered=", ".join(name for name in REMEMBERED if name in spec.feature_names),
         bounds=", ".join(f"{name} {low:g} … {high:g}" for name, (low, high) in BOUNDS.items()),
     )
+    if settings:
+        rules += (
+            "\np2p's own author trains this sentence with these config_changes, which measurements led to. Hand them "
+            "over, but for what your reward needs otherwise: hard motions are seldom learnt without.\n"
+            + json.dumps(settings)
+        )
     if terrain is None:
         return rules
     return (

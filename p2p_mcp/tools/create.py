@@ -10,12 +10,12 @@ from p2p.contracts.intent import Criterion
 from p2p.contracts.session import NewSession, Priority
 from p2p.contracts.spending import Caps
 from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.authors import rules_of
 from p2p.service.rewards.criteria import as_its_sentence_asks, commands_asked, intent_of
 from p2p.service.sessions import lifecycle
 from p2p.service.sessions.lifecycle import preview
-from p2p.service.training.environments import environment_of, find_environment
-from p2p.service.training.plan import commands_of, terrain_of
-from p2p.service.wording import reward_constraints
+from p2p.service.training.environments import find_environment
+from p2p.service.training.plan import commands_of
 from p2p.service.workspace import Workspace
 from p2p_mcp.criteria import corrected, derived, form, question
 from p2p_mcp.fields import Criteria, EnvironmentId, EpisodeLength, argument
@@ -139,7 +139,7 @@ def create_session(
         wanted = intent_of(ws, request.prompt, environment, (*kept, *given), length, commands)
     if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):
         wanted = intent_of(ws, intent, environment, corrected(wanted, answer.data), wanted.episode_s, commands)
-    rules = reward_constraints(environment_of(ws, request, wanted), terrain=terrain_of(request))
+    rules = rules_of(ws, request, wanted)
     if dry_run:
         return previewed(ws, preview(ws, request, intent=wanted), note, rules)
     session = lifecycle.create_session(ws, request, intent=wanted)

@@ -36,9 +36,9 @@ def write_reward(
     """Hand in the reward that is trained next, and have it checked on real transitions of the environment.
 
     Answers with its terms, formula, value ranges and warnings, or with the line that is wrong and the smallest fix:
-    then call it again. A reward that is not accepted is never trained. What it may import and read is in
-    `reward_rules` of create_session and describe_environment. To start from the built-in reward: call it without
-    `source`, edit and hand in the `source` it answers with. Next: train_iteration.
+    then call it again. A reward that is not accepted is never trained. `reward_rules` of create_session tell what it
+    may import and read. To start from the built-in reward: call it without `source`, edit and hand in the `source` it
+    answers with; its settings stay. Next: train_iteration.
     """
     draft = submit_reward(ws, session_id, source, reasoning, config_changes)
     return written(session_id, draft, ours=source is None)

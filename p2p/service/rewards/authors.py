@@ -1,6 +1,9 @@
 """Authors of a session: the built-in one, or a language model with the session's budget."""
 
 from p2p import registry
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import P2PError
+from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Author, AuthorLimits
 from p2p.contracts.session import NewSession
 from p2p.service.models.session_models import session_models, steps_done
@@ -33,9 +36,7 @@ def author_of(ws: Workspace, record: SessionRecord) -> Author:
     models = session_models(record, ws.settings.model_patience_s, ws.settings.model_silence_s)
     cap = session.caps.environment_steps
     limits = AuthorLimits(
-        constraints=reward_constraints(
-            environment_of(ws, session, record.read_criteria()), terrain=terrain_of(session)
-        ),
+        constraints=rules_of(ws, session, record.read_criteria()),
         steps_left=None if cap is None else max(0, cap - steps_done(record)),
         reward_only=session.reward_only,
         n_runs=session.n_seeds * len(session.configs),
@@ -44,6 +45,28 @@ def author_of(ws: Workspace, record: SessionRecord) -> Author:
     )
     author: Author = registry.load("author", registry.AUTHORS, MODEL)(models, record, limits)
     return author
+
+
+def rules_of(ws: Workspace, session: NewSession, intent: Intent | None) -> str:
+    """What a writer of rewards for a session has to know, with settings that are known to teach its sentence."""
+    spec = environment_of(ws, session, intent)
+    settings = known_settings(ws, intent, spec) if intent is not None and not session.reward_only else {}
+    return reward_constraints(spec, terrain=terrain_of(session), settings=settings)
+
+
+def known_settings(ws: Workspace, intent: Intent, spec: EnvSpec) -> dict[str, object]:
+    """Configuration changes that the built-in author trains a sentence with; empty where it does not know it.
+
+    Without weights that change: they are of the terms of its own reward.
+    """
+    try:
+        found = ws.author("builtin").write(intent, spec).config_changes
+    except P2PError:
+        return {}
+    curriculum = found.get("curriculum")
+    if isinstance(curriculum, dict) and "weights" in curriculum:
+        found = {**found, "curriculum": {name: value for name, value in curriculum.items() if name != "weights"}}
+    return {name: value for name, value in found.items() if value not in ({}, None)}
 
 
 def wishes_are_read(record: SessionRecord) -> bool:

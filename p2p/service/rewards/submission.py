@@ -33,6 +33,8 @@ MAX_SOURCE = 64 * 1024
 """Bytes of a reward's source."""
 MAX_CHANGES = 2
 """As many as a revision keeps."""
+SAME = 0.5
+"""Share of lines in common with the reward that it takes the place of, from which on one is that reward, edited."""
 OVER = {
     SessionStatus.PASSED: "has passed. To go on from its reward: {by_criteria}, or {by_wish}; "
     "or begin another session: {create}.",
@@ -52,7 +54,7 @@ class Submission:
     reasoning: str = ""
     """Reasoning behind the reward; for a later reward, the diagnosis."""
     config_changes: Mapping[str, object] = field(default_factory=dict)
-    """Configuration changes, added to those of the reward it is based on."""
+    """Configuration changes, added to those of the reward that it was changed from; None takes a field back."""
     lesson: str = ""
     """Lesson of the judged iteration; empty takes the missed criteria."""
     based_on: int | None = None
@@ -100,7 +102,7 @@ def hand_in(ws: Workspace, session_id: str, given: Submission) -> DraftReport:
             draft = _have_written(ws, record, number, intent)
         else:
             based_on = _based_on(record, number, given.source, given.based_on) if number > 1 else None
-            inherited = attempt(record, based_on).config_changes if based_on is not None else {}
+            inherited = _inherited(record, number, given.source, based_on)
             changes = {**canonical_names(inherited), **canonical_names(given.config_changes)}
             draft = RewardDraft(source=given.source, config_changes=changes, reasoning=given.reasoning.strip())
         for each in run_configs(session, draft).values():  # refused before anything is deleted for it
@@ -278,6 +280,15 @@ def _based_on(record: SessionRecord, number: int, source: str, given: int | None
             raise InvalidInput(f"based_on names a judged iteration, 1 … {number - 1}, got {given}.")
         return given
     return max(judged, key=lambda n: (common_share(record.iteration(n).read_reward_source(), source), n))
+
+
+def _inherited(record: SessionRecord, number: int, source: str, based_on: int | None) -> Mapping[str, object]:
+    """Configuration changes of the reward that `source` was changed from: of the untrained one that it replaces, else
+    of the judged one that it is based on."""
+    replaced = record.iteration(number).read_draft()
+    if replaced is not None and common_share(replaced.source, source) >= SAME:
+        return replaced.config_changes
+    return attempt(record, based_on).config_changes if based_on is not None else {}
 
 
 def _check_text(source: str | None) -> None:
