@@ -12,6 +12,7 @@ from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.environments import find_environment
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
+from p2p.training.tuning import HYPERPARAMETERS
 
 FLIP = NewSession(prompt="do a backflip and land on your feet", env_id="HalfCheetah-v5")
 OTHER = """
@@ -64,6 +65,15 @@ def test_who_writes_a_reward_is_told_what_is_known_to_teach_the_sentence(ws: Wor
     assert settings == submit_reward(ws, session_id).config.reward | settings
     assert settings["start_states"]["pitch_rate"] == [-2.0, 8.0]
     assert submit_reward(ws, session_id, OTHER, config_changes=settings).report.accepted
+
+
+def test_of_fixed_hyperparameters_none_is_recommended(ws: Workspace) -> None:
+    still = NewSession(prompt="stand still", env_id="Hopper-v5")
+    intent = ws.author("builtin").elicit(still.prompt, find_environment(ws, still.env_id))
+    recommended = json.loads(rules_of(ws, still, intent).splitlines()[-1])
+    fixed = still.model_copy(update={"reward_only": True})
+    assert "log_std_init" in recommended
+    assert json.loads(rules_of(ws, fixed, intent).splitlines()[-1]).keys() == recommended.keys() - set(HYPERPARAMETERS)
 
 
 def test_weights_of_the_built_in_terms_are_not_recommended_for_others(ws: Workspace) -> None:

@@ -13,6 +13,7 @@ from p2p.service.training.plan import terrain_of
 from p2p.service.wording import reward_constraints
 from p2p.service.workspace import Workspace
 from p2p.store.sessions import SessionRecord
+from p2p.training.tuning import without_hyperparameters
 
 MODEL = "model"
 """Name under which the author that asks a language model is registered."""
@@ -50,7 +51,9 @@ def author_of(ws: Workspace, record: SessionRecord) -> Author:
 def rules_of(ws: Workspace, session: NewSession, intent: Intent | None) -> str:
     """What a writer of rewards for a session has to know, with settings that are known to teach its sentence."""
     spec = environment_of(ws, session, intent)
-    settings = known_settings(ws, intent, spec) if intent is not None and not session.reward_only else {}
+    settings = known_settings(ws, intent, spec) if intent is not None else {}
+    if session.reward_only:
+        settings = without_hyperparameters(settings)
     return reward_constraints(spec, terrain=terrain_of(session), settings=settings)
 
 
