@@ -107,6 +107,7 @@ async def test_a_session_begins_with_criteria_and_the_rules_of_rewards(
         assert [criterion["key"] for criterion in new["criteria"]]
         assert new["note"] == ""
         assert "velocity_x" in new["reward_rules"]
+        assert '"total_timesteps": ' in new["reward_rules"].splitlines()[-1], "what the built-in author trains it with"
         assert new["next_step"].startswith(f'write_reward(session_id="{new["session_id"]}"')
         shown = await call("get_session", session_id=new["session_id"])
         assert shown["criteria"] == new["criteria"]
