@@ -39,8 +39,8 @@ def parallel_jobs(memory_per_job_mb: int = JOB_MEMORY_MB, cores_per_job: int = 1
 
 
 MOST_CORES_OF_A_TRAINING = 4
-"""More are left to others. A training of HumanoidStandup-v5, whose physics costs most, was twice as fast on 8 cores as
-on one: its rollouts 2.3 times, its updates not at all."""
+"""More are left to others. A training of HumanoidStandup-v5, whose physics costs most, was about twice as fast on 8
+cores as on one of another machine: its rollouts 2.3 times, its updates, by the epoch, not at all."""
 
 
 def cores_of_a_training(available: int) -> int:

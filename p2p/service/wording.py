@@ -65,18 +65,18 @@ def reward_constraints(
         remembered=", ".join(name for name in REMEMBERED if name in spec.feature_names),
         bounds=", ".join(f"{name} {low:g} … {high:g}" for name, (low, high) in BOUNDS.items()),
     )
+    if terrain is not None:
+        rules += (
+            f"\nThe ground is not level: {terrain.words}. Heights, clearances, contacts and the torso's height in "
+            "obs are measured above the ground below; velocity_z is the world's, as is qpos."
+        )
     if settings:
         rules += (
             "\np2p's own author trains this sentence with these config_changes, which measurements led to. Hand them "
             "over, but for what your reward needs otherwise: hard motions are seldom learnt without.\n"
             + json.dumps(settings)
         )
-    if terrain is None:
-        return rules
-    return (
-        f"{rules}\nThe ground is not level: {terrain.words}. Heights, clearances, contacts and the torso's height in "
-        "obs are measured above the ground below; velocity_z is the world's, as is qpos."
-    )
+    return rules
 
 
 def field_problem(problem: ErrorDetails) -> str:
