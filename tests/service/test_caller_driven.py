@@ -388,6 +388,11 @@ def test_a_reward_keeps_the_configuration_of_the_one_it_was_changed_from(ws):
     submit_reward(ws, "balance", REWARD, config_changes={"gamma": 0.95, "ent_coef": 0.01})
     expected = {"n_steps": 32, "gamma": 0.95, "ent_coef": 0.01}
     assert ws.record("balance").iteration(2).read_draft().config_changes == expected
+    submit_reward(ws, "balance", REWARD)
+    assert ws.record("balance").iteration(2).read_draft().config_changes == expected, "the newest of its equals"
+    revise_session(ws, "balance", source=REWARD, based_on=1)
+    named = ws.record("balance").iteration(2).read_draft().config_changes
+    assert named == {"n_steps": 32, "gamma": 0.98}
 
 
 def test_a_session_that_used_up_its_iterations_goes_on_when_it_is_allowed_more(ws):

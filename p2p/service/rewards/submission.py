@@ -34,7 +34,7 @@ MAX_SOURCE = 64 * 1024
 MAX_CHANGES = 2
 """As many as a revision keeps."""
 SAME = 0.5
-"""Share of lines in common with the reward that it takes the place of, from which on one is that reward, edited."""
+"""Share of common lines from which on a first reward counts as the one that it replaces, edited."""
 OVER = {
     SessionStatus.PASSED: "has passed. To go on from its reward: {by_criteria}, or {by_wish}; "
     "or begin another session: {create}.",
@@ -102,7 +102,7 @@ def hand_in(ws: Workspace, session_id: str, given: Submission) -> DraftReport:
             draft = _have_written(ws, record, number, intent)
         else:
             based_on = _based_on(record, number, given.source, given.based_on) if number > 1 else None
-            inherited = _inherited(record, number, given.source, based_on)
+            inherited = _inherited(record, number, given, based_on)
             changes = {**canonical_names(inherited), **canonical_names(given.config_changes)}
             draft = RewardDraft(source=given.source, config_changes=changes, reasoning=given.reasoning.strip())
         for each in run_configs(session, draft).values():  # refused before anything is deleted for it
@@ -282,12 +282,17 @@ def _based_on(record: SessionRecord, number: int, source: str, given: int | None
     return max(judged, key=lambda n: (common_share(record.iteration(n).read_reward_source(), source), n))
 
 
-def _inherited(record: SessionRecord, number: int, source: str, based_on: int | None) -> Mapping[str, object]:
-    """Configuration changes of the reward that `source` was changed from: of the untrained one that it replaces, else
-    of the judged one that it is based on."""
+def _inherited(record: SessionRecord, number: int, given: Submission, based_on: int | None) -> Mapping[str, object]:
+    """Configuration changes of the reward that was edited: the untrained one that is replaced, or a judged one.
+
+    A judged one counts where the caller names it, or where more of its lines are left.
+    """
+    source = given.source or ""
     replaced = record.iteration(number).read_draft()
-    if replaced is not None and common_share(replaced.source, source) >= SAME:
-        return replaced.config_changes
+    if replaced is not None and given.based_on is None:
+        least = SAME if based_on is None else common_share(record.iteration(based_on).read_reward_source(), source)
+        if common_share(replaced.source, source) >= least:
+            return replaced.config_changes
     return attempt(record, based_on).config_changes if based_on is not None else {}
 
 
