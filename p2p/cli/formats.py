@@ -24,7 +24,7 @@ def plan_in_words(view: "SessionView") -> str:
     left = "" if view.remaining_s is None else f", about {duration(view.remaining_s)} left"
     if view.remaining_s is None and any(run.state == "running" and run.waiting is None for run in view.runs):
         left = ", estimating the time left"
-    if any(run.plans for run in view.runs):
+    if any(run.planning for run in view.runs):
         left = ", planning motions to begin in"
     steps = plan.candidate_steps
     short = f"short trainings of candidates, {steps:,} steps each: " if steps else ""

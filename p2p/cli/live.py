@@ -168,8 +168,8 @@ def time_left(run: RunProgress) -> str:
         return "done"
     if run.state == "running" and run.total_timesteps and run.step >= run.total_timesteps:
         return "evaluating"
-    if run.plans:
-        return "plans starts"
+    if run.planning:
+        return "planning"
     if run.state == "running" and run.eta_s is None:
         return "estimating"
     return duration(run.eta_s)

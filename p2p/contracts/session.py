@@ -300,7 +300,7 @@ class RunLine(Contract):
     """Environment steps that had led to the policy that it went on from, which `step` does not count."""
     planned_steps: int = Field(default=0, exclude_if=lambda steps: not steps)
     """Steps that were simulated to plan motions to begin in, which `step` does not count either."""
-    plans: bool = Field(default=False, exclude_if=lambda plans: not plans)
+    planning: bool = Field(default=False, exclude_if=lambda planning: not planning)
     """Whether it is still finding motions to begin in, before its first step."""
     error: str | None = None
     hint: str | None = None

@@ -119,7 +119,7 @@ def tall(count: int) -> list[Criterion]:
     ("changes_", "words"),
     [
         ({"eta_s": None}, "estimating"),
-        ({"eta_s": None, "step": 0, "plans": True}, "plans starts"),
+        ({"eta_s": None, "step": 0, "planning": True}, "planning"),
         ({"eta_s": None, "state": "queued", "step": 0}, "–"),
         ({"step": 300_000, "eta_s": 0.0}, "evaluating"),
         ({"state": "completed", "step": 300_000, "eta_s": 0.0}, "done"),
@@ -141,7 +141,7 @@ def test_before_the_pace_is_known_the_time_left_is_being_estimated() -> None:
 
 
 def test_motions_to_begin_in_are_told_of_while_they_are_planned() -> None:
-    planning = running(run(10, eta_s=None, step=0, plans=True))
+    planning = running(run(10, eta_s=None, step=0, planning=True))
 
     assert "on 2 cores, planning motions to begin in" in text(picture(planning))
 

@@ -96,9 +96,9 @@ def test_a_run_plans_until_its_motions_are_found(ws):
     planned = {"goal": ["pitch >= 1"]}
     config = record.read_config()
     record.save_config(TrainConfig.model_validate(config.model_dump() | {"start_states": {"planned": planned}}))
-    assert progress(ws).plans
+    assert progress(ws).planning
     record.save_planned_states(FoundMotions(states=(), motions=1, reached=0, nearest=0.5, steps=700))
-    assert not progress(ws).plans
+    assert not progress(ws).planning
     assert progress(ws).planned_steps == 700
 
 

@@ -148,7 +148,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         success_rate=measured.get("success_rate"),
         inherited_steps=run.inherited_steps,
         planned_steps=planned.steps if planned is not None else 0,
-        plans=_plans(config) and planned is None and job is not None and job.state is JobState.RUNNING,
+        planning=_plans(config) and planned is None and job is not None and job.state is JobState.RUNNING,
         error=job.error if job is not None else None,
         hint=early_hint(run.read_criteria(), evaluations) if active and evaluations else None,
         waiting=waiting_of(job, WaitsFor.CORES),
