@@ -15,20 +15,7 @@ from p2p.settings import Settings
 from p2p.training.tuning import HYPERPARAMETERS
 
 FLIP = NewSession(prompt="do a backflip and land on your feet", env_id="HalfCheetah-v5")
-OTHER = """
-class Other(RewardFunction):
-    def compute(self, obs, action, next_obs, info):
-        terms = {"turning": info["pitch_rate"]}
-        return sum(terms.values()), terms
-
-    @property
-    def latex(self):
-        return "r = w"
-
-    @property
-    def terms(self):
-        return {"turning": "turning over"}
-"""
+OTHER = "def reward_fn(obs, action, next_obs, info):\n    rate = info['pitch_rate']\n    return rate, {'rate': rate}\n"
 
 
 @pytest.fixture
@@ -62,7 +49,7 @@ def test_who_writes_a_reward_is_told_what_is_known_to_teach_the_sentence(ws: Wor
     session_id = create_session(ws, FLIP).session_id
     told = rules_of(ws, FLIP, ws.record(session_id).read_criteria()).splitlines()
     settings = json.loads(told[-1])
-    assert settings == submit_reward(ws, session_id).config.reward | settings
+    assert settings.keys() == submit_reward(ws, session_id).config.reward.keys()
     assert settings["start_states"]["pitch_rate"] == [-2.0, 8.0]
     assert submit_reward(ws, session_id, OTHER, config_changes=settings).report.accepted
 

@@ -63,13 +63,13 @@ def known_settings(ws: Workspace, intent: Intent, spec: EnvSpec) -> dict[str, ob
     Without weights that change: they are of the terms of its own reward.
     """
     try:
-        found = ws.author("builtin").write(intent, spec).config_changes
+        found = dict(ws.author("builtin").write(intent, spec).config_changes)
     except P2PError:
         return {}
-    curriculum = found.get("curriculum")
-    if isinstance(curriculum, dict) and "weights" in curriculum:
-        found = {**found, "curriculum": {name: value for name, value in curriculum.items() if name != "weights"}}
-    return {name: value for name, value in found.items() if value not in ({}, None)}
+    curriculum = found.pop("curriculum", None)
+    if isinstance(curriculum, dict) and (kept := {part: curriculum[part] for part in curriculum if part != "weights"}):
+        found["curriculum"] = kept
+    return found
 
 
 def wishes_are_read(record: SessionRecord) -> bool:
