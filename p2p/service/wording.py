@@ -72,8 +72,8 @@ def reward_constraints(
         )
     if settings:
         rules += (
-            "\np2p's own author trains this sentence with these config_changes, which measurements led to. Hand them "
-            "over, but for what your reward needs otherwise: hard motions are seldom learnt without.\n"
+            "\np2p's own author trains this sentence with these config_changes, which were found by measuring. Take "
+            "them over, but for what your reward needs otherwise: hard motions are seldom learnt without.\n"
             + json.dumps(settings)
         )
     return rules
