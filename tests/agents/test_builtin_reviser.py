@@ -147,6 +147,18 @@ def test_a_nearly_met_criterion_sharpens_the_margin() -> None:
     assert read_table(revision.source, "margins") == {"forward": 0.5}
 
 
+@pytest.mark.parametrize(("score", "changed"), [(0.95, "rest margin"), (0.7, "rest")])
+def test_what_is_almost_met_has_its_margin_narrowed_before_more_is_paid_for_it(score: float, changed: str) -> None:
+    humanoid = load("Humanoid-v5")
+    intent = AUTHOR.elicit("stand still for 5 seconds", humanoid)
+    draft = AUTHOR.write(intent, humanoid)
+    found = judgment(intent, {"holds_its_place": score})
+    missed = tuple(one.model_copy(update={"met": one.key != "holds_its_place"}) for one in found.criteria)
+    base = attempt(source=draft.source, judgment=found.model_copy(update={"criteria": missed}))
+    change = AUTHOR.revise(intent, humanoid, (base,)).changes[0]
+    assert change.name == changed
+
+
 def test_training_is_lengthened_while_the_return_still_rises() -> None:
     change = revise(attempt())
     assert [c.name for c in change.changes if c.kind == "config"] == ["total_timesteps"]

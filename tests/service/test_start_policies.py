@@ -11,7 +11,7 @@ from p2p.contracts.curriculum import Curriculum
 from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
 from p2p.contracts.reward import Revision, RewardDraft
 from p2p.contracts.session import NewSession
-from p2p.contracts.start_policy import LEAST_SCORE, MOST_LINES, PolicyName
+from p2p.contracts.start_policy import LEAST_SCORE, MOST_LINES, PolicyName, StartPolicy
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.service.progress.lineage import record_iteration
@@ -19,7 +19,7 @@ from p2p.service.progress.lineage_tree import lineage_tree
 from p2p.service.progress.policies import find_policy
 from p2p.service.rewards.starting import decide_start, lines_changed
 from p2p.service.sessions.lifecycle import create_session
-from p2p.service.training.plan import run_configs
+from p2p.service.training.plan import GOES_ON, run_configs
 from p2p.service.training.start_policies import judged_policy, require_fit, require_same_interface, settle_start
 from p2p.service.workspace import Workspace
 from p2p.store import files
@@ -134,6 +134,22 @@ def test_the_size_of_the_networks_is_taken_over_unless_another_is_asked_for(ws: 
     other = POLE.model_copy(update={"config": {"net_arch": [64, 64]}})
     with pytest.raises(InvalidConfig, match=r"net_arch is \[64, 64\] in this training and \[32, 16\]"):
         require_fit(start, run_configs(other, RewardDraft(source=""), policy=start).values())
+
+
+def test_what_a_session_goes_on_from_unasked_learns_in_smaller_steps(ws: Workspace) -> None:
+    first, _ = judged(ws)
+    asked = find_policy(ws, first.session_id).start()
+    unasked = asked.model_copy(update={"proposed_by": "the reward changed little"})
+    whole = TrainConfig().learning_rate
+
+    def rates(session: NewSession, draft: RewardDraft, start: StartPolicy) -> set[float]:
+        return {one.learning_rate for one in run_configs(session, draft, policy=start).values()}
+
+    draft = RewardDraft(source="")
+    assert rates(POLE, draft, asked) == {whole}
+    assert rates(POLE, draft, unasked) == {GOES_ON * whole}
+    assert rates(POLE, RewardDraft(source="", config_changes={"learning_rate": 0.001}), unasked) == {0.001}
+    assert rates(POLE.model_copy(update={"config": {"learning_rate": 0.002}}), draft, unasked) == {0.002}
 
 
 def test_a_reward_that_changed_little_goes_on_from_its_policy(ws: Workspace) -> None:

@@ -16,6 +16,8 @@ COSTLY = 0.3
 """Share above which a fine stands in the way of what is asked for."""
 CLOSE = 0.5
 """Partial credit above which a criterion is nearly met."""
+ALMOST = 0.9
+"""Partial credit from which a narrower margin comes before more of the same pay: being near is paid too well."""
 LONGER = (1.6, 2.0)
 EXPLORING = (0.005, 0.02)
 """Entropy coefficients to try."""
@@ -66,15 +68,8 @@ def reward_proposals(intent: Intent, attempt: Attempt, source: str) -> Iterator[
             continue
         serving = terms_reading(source, features_read(miss.criterion.predicate))
         yield from _cheaper_fines(miss, attempt, source, serving)
-        shares = {term.name: term.share for term in attempt.terms}
-        for name in serving:
-            if shares.get(name, 0.0) < DOMINANT:
-                for factor in (2.0, 4.0):
-                    yield from _scaled(source, "weights", name, factor, f"it serves what is missing: {miss.text}")
-        # Narrow the partial credit of a nearly met criterion.
-        if miss.score.score >= CLOSE:
-            for name in serving:
-                yield from _scaled(source, "margins", name, 0.5, f"being near it is paid too well: {miss.text}")
+        dearer, narrower = _dearer(miss, attempt, source, serving), _narrower(miss, source, serving)
+        yield from (*narrower, *dearer) if miss.score.score >= ALMOST else (*dearer, *narrower)
         term = remedy(miss.criterion)
         changed = add_term(source, term) if term else None
         if term and changed:
@@ -129,6 +124,22 @@ def _cheaper_fines(miss: Missed, attempt: Attempt, source: str, serving: tuple[s
         if term.mean < 0 and term.share > COSTLY and term.name not in serving:
             why = f"{term.name!r} takes {term.share:.0%} of the reward, and {miss.text}"
             yield from _scaled(source, "weights", term.name, 0.5, why)
+
+
+def _dearer(miss: Missed, attempt: Attempt, source: str, serving: tuple[str, ...]) -> Iterator[ProposedChange]:
+    """Raise the weights of the terms that serve a missed criterion and do not make up the reward already."""
+    shares = {term.name: term.share for term in attempt.terms}
+    for name in serving:
+        if shares.get(name, 0.0) < DOMINANT:
+            for factor in (2.0, 4.0):
+                yield from _scaled(source, "weights", name, factor, f"it serves what is missing: {miss.text}")
+
+
+def _narrower(miss: Missed, source: str, serving: tuple[str, ...]) -> Iterator[ProposedChange]:
+    """Narrow the partial credit of a nearly met criterion."""
+    if miss.score.score >= CLOSE:
+        for name in serving:
+            yield from _scaled(source, "margins", name, 0.5, f"being near it is paid too well: {miss.text}")
 
 
 def _scaled(source: str, table: str, name: str, factor: float, reason: str) -> Iterator[ProposedChange]:

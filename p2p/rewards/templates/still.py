@@ -118,6 +118,7 @@ _REST = Term(
     'upright * slow * near * held * tolerance(info["joint_speed"], 0.0, 0.1, 1.0)',
     r"U\,\mathrm{tol}(v, d, \omega, \theta, \dot q)",
     "coming to rest where it began",
+    margin=1.5,
 )
 """What the wide margins of the other terms hardly tell apart: paid for those alone, a humanoid stood, and shuffled or
 turned its trunk to and fro."""
@@ -125,17 +126,15 @@ turned its trunk to and fro."""
 
 def _resting(body: RobotFacts) -> dict[str, str]:
     """Definitions, in [0, 1], that `_REST` reads; `held`: the torso does not turn, and faces as it did."""
-    turning = {
-        f"{axis}_held": f'tolerance(info["{axis}_rate"], -0.1, 0.1, 1.5) * '
-        f'tolerance(info["{axis}_turns"], -0.04, 0.04, 0.2)'
-        for axis in ("roll", "pitch", "yaw")
-        if body.has(f"{axis}_rate", f"{axis}_turns")
-    }
+    axes = [axis for axis in ("roll", "pitch", "yaw") if body.has(f"{axis}_rate", f"{axis}_turns")]
+    calm = {f"{axis}_calm": f'tolerance(info["{axis}_rate"], -0.1, 0.1, m["{_REST.name}"])' for axis in axes}
+    held = {f"{axis}_held": f'{axis}_calm * tolerance(info["{axis}_turns"], -0.04, 0.04, 0.2)' for axis in axes}
     return {
         "slow": 'tolerance(info["speed"], 0.0, 0.05, 0.3)',
         "near": 'tolerance(info["displacement"], 0.0, 0.1, 0.5)',
-        **turning,
-        "held": " * ".join(turning),
+        **calm,
+        **held,
+        "held": " * ".join(held),
     }
 
 

@@ -21,6 +21,9 @@ from p2p.store.sessions import SessionRecord
 from p2p.training.presets import preset
 from p2p.training.tuning import check_bounds
 
+GOES_ON = 0.25
+"""Share of the preset's learning rate with which a session goes on from a policy that it chose itself: its noise is
+small by then, and steps of the whole length spoil what it does."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
@@ -171,6 +174,8 @@ def _layers(
     steps = _merged(chosen).get("total_timesteps", 0)
     taken_over: dict[str, object] = dict(policy.config) if policy is not None else {}
     usual = preset(session.env_id, steps if isinstance(steps, int) else 0)
+    if policy is not None and policy.proposed_by:
+        usual |= {"learning_rate": GOES_ON * TrainConfig.model_validate(usual).learning_rate}
     return (("preset", usual), ("training", taken_over), *chosen)
 
 
