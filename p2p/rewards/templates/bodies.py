@@ -132,6 +132,8 @@ class RobotFacts:
     """End training episodes on a fall, for skills on its feet."""
     budgets: Mapping[str, int] = field(default_factory=dict)
     """Skill -> training steps."""
+    run_backward_budget: int = 0
+    """Fewest training steps of moving backward as fast as it runs."""
     sequence_budget: int = 0
     """Fewest training steps of a sequence."""
     judged_s: float = 5.0

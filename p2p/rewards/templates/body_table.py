@@ -78,6 +78,7 @@ _HOPPER = RobotFacts(
     ),
     terminates=True,
     budgets={"move": 250_000, "still": 180_000, "posture": 250_000, "jump": 500_000, "flip": 1_000_000},
+    run_backward_budget=1_000_000,
 )
 _WALKER = RobotFacts(
     noun="the walker",

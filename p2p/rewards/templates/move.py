@@ -95,7 +95,7 @@ class Move(Template):
             definitions["held"] = f'tolerance(info["height"], {number(band.low)}, {number(band.high)}, 0.35)'
         seconds = params.duration_s or STEP_S
         distance = SIGN[direction] * round(0.8 * min(pacing.judged.low, 2.0) * seconds, 2)
-        steps = body.budget("move") if how is None else GAIT_STEPS
+        steps = _steps(body, direction, pacing) if how is None else GAIT_STEPS
         clock_s = None
         if how is not None:
             clock_s = stride_s(how, body, (pacing.aim or pacing.judged).low)
@@ -135,6 +135,12 @@ class Move(Template):
             seconds=seconds + 1.0,
             judged_s=params.duration_s or body.judged_s,
         )
+
+
+def _steps(body: RobotFacts, direction: Direction, pacing: Pacing) -> int:
+    """Training steps without a gait."""
+    runs_backward = direction is Direction.BACKWARD and pacing.judged.low >= body.paces[Pace.FAST].judged.low
+    return max(body.budget("move"), body.run_backward_budget if runs_backward else 0)
 
 
 def _check(params: Params, body: RobotFacts, direction: Direction) -> None:
