@@ -31,6 +31,15 @@ def test_every_field_has_one_origin_and_the_value_that_is_trained_with() -> None
     assert {name: value for group in groups for name, value in group.items()} == trained
 
 
+@pytest.mark.parametrize(("steps", "evaluations"), [(2_000_000, 4), (3_000_000, 6), (1_000_000_000, 40)])
+def test_a_long_training_is_evaluated_more_often(steps: int, evaluations: int) -> None:
+    session = NewSession(env_id="Humanoid-v5", config={"total_timesteps": steps})
+    draft = RewardDraft(source="")
+    assert next(iter(run_configs(session, draft).values())).num_evals == evaluations
+    said = session.model_copy(update={"config": {**session.config, "num_evals": 3}})
+    assert next(iter(run_configs(said, draft).values())).num_evals == 3
+
+
 def test_cleanrl_spellings_are_told_under_the_names_they_stand_for() -> None:
     found = effective_config(NewSession(config={"clip_coef": 0.3}), RewardDraft(source=""))
     assert found.session["clip_range"] == 0.3

@@ -1,5 +1,6 @@
 """Training configuration of each run."""
 
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -24,6 +25,9 @@ from p2p.training.tuning import check_bounds
 GOES_ON = 0.25
 """Share of the preset's learning rate with which a session goes on from a policy that it chose itself: its noise is
 small by then, and steps of the whole length spoil what it does."""
+EVALUATED = 500_000
+"""Most steps between two evaluations of a long training, up to `MOST_EVALUATIONS`: what passes early ends it early."""
+MOST_EVALUATIONS = 40
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
@@ -173,10 +177,18 @@ def _layers(
     # Length of the training; 0 for a non-number, which is refused later.
     steps = _merged(chosen).get("total_timesteps", 0)
     taken_over: dict[str, object] = dict(policy.config) if policy is not None else {}
-    usual = preset(session.env_id, steps if isinstance(steps, int) else 0)
-    if policy is not None and policy.proposed_by:
-        usual |= {"learning_rate": GOES_ON * TrainConfig.model_validate(usual).learning_rate}
+    usual = _usual(session.env_id, steps if isinstance(steps, int) else 0, policy)
     return (("preset", usual), ("training", taken_over), *chosen)
+
+
+def _usual(env_id: str, steps: int, policy: StartPolicy | None) -> dict[str, object]:
+    """What suits an environment, the length of a training, and a policy that the session itself goes on from."""
+    found = preset(env_id, steps)
+    if steps > EVALUATED * TrainConfig().num_evals:
+        found |= {"num_evals": min(math.ceil(steps / EVALUATED), MOST_EVALUATIONS)}
+    if policy is not None and policy.proposed_by:
+        found |= {"learning_rate": GOES_ON * TrainConfig.model_validate(found).learning_rate}
+    return found
 
 
 def _behind_its_curriculum(changes: dict[str, object], policy: StartPolicy | None) -> dict[str, object]:
