@@ -19,7 +19,7 @@ from p2p.service.progress.lineage_tree import lineage_tree
 from p2p.service.progress.policies import find_policy
 from p2p.service.rewards.starting import decide_start, lines_changed
 from p2p.service.sessions.lifecycle import create_session
-from p2p.service.training.plan import GOES_ON, run_configs
+from p2p.service.training.plan import GOING_ON_RATE, run_configs
 from p2p.service.training.start_policies import judged_policy, require_fit, require_same_interface, settle_start
 from p2p.service.workspace import Workspace
 from p2p.store import files
@@ -147,7 +147,7 @@ def test_what_a_session_goes_on_from_unasked_learns_in_smaller_steps(ws: Workspa
 
     draft = RewardDraft(source="")
     assert rates(POLE, draft, asked) == {whole}
-    assert rates(POLE, draft, unasked) == {GOES_ON * whole}
+    assert rates(POLE, draft, unasked) == {GOING_ON_RATE * whole}
     assert rates(POLE, RewardDraft(source="", config_changes={"learning_rate": 0.001}), unasked) == {0.001}
     assert rates(POLE.model_copy(update={"config": {"learning_rate": 0.002}}), draft, unasked) == {0.002}
 

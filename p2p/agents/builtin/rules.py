@@ -17,7 +17,7 @@ COSTLY = 0.3
 CLOSE = 0.5
 """Partial credit above which a criterion is nearly met."""
 ALMOST = 0.9
-"""Partial credit from which a narrower margin comes before more of the same pay: being near is paid too well."""
+"""Partial credit from which the margin of each term that serves a criterion is narrowed before its weight is raised."""
 LONGER = (1.6, 2.0)
 EXPLORING = (0.005, 0.02)
 """Entropy coefficients to try."""
@@ -68,8 +68,13 @@ def reward_proposals(intent: Intent, attempt: Attempt, source: str) -> Iterator[
             continue
         serving = terms_reading(source, features_read(miss.criterion.predicate))
         yield from _cheaper_fines(miss, attempt, source, serving)
-        dearer, narrower = _dearer(miss, attempt, source, serving), _narrower(miss, source, serving)
-        yield from (*narrower, *dearer) if miss.score.score >= ALMOST else (*dearer, *narrower)
+        if miss.score.score >= ALMOST:
+            for name in serving:
+                yield from _narrower(miss, source, (name,))
+                yield from _dearer(miss, attempt, source, (name,))
+        else:
+            yield from _dearer(miss, attempt, source, serving)
+            yield from _narrower(miss, source, serving)
         term = remedy(miss.criterion)
         changed = add_term(source, term) if term else None
         if term and changed:

@@ -22,12 +22,13 @@ from p2p.store.sessions import SessionRecord
 from p2p.training.presets import preset
 from p2p.training.tuning import check_bounds
 
-GOES_ON = 0.25
+GOING_ON_RATE = 0.25
 """Share of the preset's learning rate with which a session goes on from a policy that it chose itself: its noise is
 small by then, and steps of the whole length spoil what it does."""
-EVALUATED = 500_000
-"""Most steps between two evaluations of a long training, up to `MOST_EVALUATIONS`: what passes early ends it early."""
+EVALUATION_STEPS = 500_000
+"""Most steps between two evaluations of a long training: what passes early ends it early."""
 MOST_EVALUATIONS = 40
+"""Of a training by this rule, however long it is."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
@@ -184,10 +185,10 @@ def _layers(
 def _usual(env_id: str, steps: int, policy: StartPolicy | None) -> dict[str, object]:
     """What suits an environment, the length of a training, and a policy that the session itself goes on from."""
     found = preset(env_id, steps)
-    if steps > EVALUATED * TrainConfig().num_evals:
-        found |= {"num_evals": min(math.ceil(steps / EVALUATED), MOST_EVALUATIONS)}
+    if steps > EVALUATION_STEPS * TrainConfig().num_evals:
+        found |= {"num_evals": min(math.ceil(steps / EVALUATION_STEPS), MOST_EVALUATIONS)}
     if policy is not None and policy.proposed_by:
-        found |= {"learning_rate": GOES_ON * TrainConfig.model_validate(found).learning_rate}
+        found |= {"learning_rate": GOING_ON_RATE * TrainConfig.model_validate(found).learning_rate}
     return found
 
 
