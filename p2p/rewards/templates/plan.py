@@ -30,7 +30,7 @@ class Term:
     description: str
     sign: int = 1
     margin: float | None = None
-    """Of the tolerance in the expression, in the unit of what it reads; None where there is none."""
+    """Of the tolerance in the expression or its definitions, in the unit of what that reads; None without one."""
 
 
 @dataclass(frozen=True, slots=True)
