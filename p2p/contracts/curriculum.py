@@ -25,9 +25,9 @@ class StartCurriculum(Contract):
     """Share of the resets that begin in `start_states` once every episode from the environment's own start succeeds;
     in between it moves in proportion to their success, from `start_states.share`."""
     reverse: bool = False
-    """Begins in the last of `start_states.states`, nearest the goal, and moves one state back as often as the episodes
-    from there succeed. Half of the starts lie in the present state, half in one drawn from it and those behind it
-    (Florensa et al., Reverse curriculum generation, 2017)."""
+    """Begins in the last state of each motion of `start_states`, nearest the goal, and moves one back as often as the
+    episodes from there succeed. Half of the starts lie in the present states, half in one drawn from them and those
+    behind them (Florensa et al., Reverse curriculum generation, 2017)."""
     success: float = Field(default=0.7, gt=0, le=1)
     """Share of the last episodes from a state that have to reach the goal before `reverse` moves back."""
     episodes: int = Field(default=20, ge=3, le=1000)

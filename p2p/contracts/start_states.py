@@ -35,24 +35,39 @@ class PlannedMotions(Contract):
     goal: Bounds = Field(min_length=1, max_length=8)
     """What a motion has to reach: all of these at one step. A text such as "height >= 1.0" is enough."""
     seconds: float = Field(default=2.0, gt=0, le=10)
-    """Longest time of a motion [s]; it ends 0.3 s after it has reached the goal, if it stays there."""
+    """Longest time of a motion [s]; it ends once the goal has held for 0.3 s, or for `hold_s` where that is longer."""
+    hold_s: float = Field(default=0.0, ge=0, le=5, exclude_if=lambda seconds: seconds == 0.0)
+    """How long the goal has to hold without a break to count as reached [s]; 0: at one step."""
     motions: int = Field(default=4, ge=1, le=16)
-    """How many are found, each from a start of its own."""
+    """How many are found, each from a start of its own. Where some miss the goal, as many again are tried; those that
+    miss it are left out, unless all do."""
+
+    @model_validator(mode="after")
+    def _can_be_held(self) -> Self:
+        if self.hold_s >= self.seconds:
+            raise ValueError(f"a motion of {self.seconds:g} s cannot hold its goal for {self.hold_s:g} s; more seconds")
+        return self
 
 
 class FoundMotions(Contract):
     """What a planner found (`planned_states.json`)."""
 
     states: tuple[StartState, ...] = Field(max_length=MOST_STATES)
-    """States along the motions, evenly spaced in time, one motion after another."""
+    """States along the motions that reached the goal, evenly spaced in time, one motion after another; along all, where
+    none did."""
     motions: int
-    """How many motions there are."""
+    """How many motions were planned."""
     reached: int
-    """How many of them reached the goal at some step."""
+    """How many of them reached the goal."""
     nearest: float
     """How near to the goal the best of them came: 1 where all of it held, 0 where it came no nearer."""
     steps: int
     """Control steps that were simulated to find them."""
+
+    @property
+    def kept(self) -> int:
+        """How many motions the states are of."""
+        return self.reached or self.motions
 
 
 class StartStates(Contract):
@@ -66,6 +81,8 @@ class StartStates(Contract):
     """Share of the training resets that start here, in (0, 1]."""
     states: tuple[StartState, ...] = Field(default=(), max_length=MOST_STATES)
     """States that are drawn from with equal chances, in place of the ranges; `p2p states` reads them of a rollout."""
+    motions: int = Field(default=1, ge=1, exclude_if=lambda motions: motions == 1)
+    """How many motions the states are of, one after another, each with as many states."""
     planned: PlannedMotions | None = Field(default=None, exclude_if=lambda planned: planned is None)
     """Motions whose states are drawn from in the same way; the training finds them first."""
     pitch: tuple[float, float] = (0.0, 0.0)
@@ -86,12 +103,16 @@ class StartStates(Contract):
         if sum(given.values()) > 1:
             both = " and ".join(name for name in given if given[name])
             raise ValueError(f"start_states has {both}; give one of them")
+        if len(self.states) % self.motions:
+            raise ValueError(
+                f"start_states has {len(self.states)} states of {self.motions} motions; expected as many of each"
+            )
         return self
 
     @property
     def one_by_one(self) -> bool:
         """Whether its states follow one another in time."""
-        return self.planned.motions == 1 if self.planned is not None else len(self.states) > 1
+        return self.planned is not None or len(self.states) > self.motions
 
     def require(self, env: EnvSpec) -> None:
         """Refuse states of another robot.

@@ -217,11 +217,10 @@ class TrainConfig(Contract):
         if self.start_states is None:
             raise ValueError("curriculum.starts leaves start_states, and there are none; give start_states too")
         if changing.reverse and not self.start_states.one_by_one:
-            planned = self.start_states.planned
             raise ValueError(
-                "curriculum.starts.reverse moves back through the states of one motion, in the order of time; expected "
-                "two start_states.states or more of a recorded rollout, or 1 in start_states.planned.motions; got "
-                + (f"{planned.motions} motions" if planned is not None else f"{len(self.start_states.states)}")
+                "curriculum.starts.reverse moves back through the states of a motion, in the order of time; expected "
+                "two start_states.states or more of a recorded rollout, or start_states.planned; got "
+                f"{len(self.start_states.states)} of {self.start_states.motions}"
             )
         if changing.goal and self.start_states.share == 1.0:
             raise ValueError(

@@ -184,7 +184,7 @@ class StartFollower:
     def _count(self, origin: int, reached: bool) -> None:
         if origin == ORDINARY:
             self._ordinary.append(reached)
-        elif self._curriculum.reverse and origin == self._placer.present:
+        elif self._placer.is_present(origin):
             self._from_state.append(reached)
             if self._placer.present > 0 and _share_of(self._from_state) >= self._curriculum.success:
                 self._placer.present -= 1

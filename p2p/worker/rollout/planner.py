@@ -42,7 +42,7 @@ ELITES = 4
 FOLLOWED_S = 0.045
 """How long a plan is followed before the next [s]."""
 HELD_S = 0.3
-"""How long the goal holds before a motion ends [s]."""
+"""How long the goal holds before a motion ends, at least [s]."""
 EFFORT = 0.02
 """Price of the mean square of the actions, where reaching a bound of the goal is worth 1."""
 NEAR = 0.25
@@ -61,7 +61,7 @@ class Motion:
     nearest: float
     """How near to the goal its nearest step came: 1 where all of it held, 0 or less where it came no nearer."""
     reached: bool
-    """Whether the goal held at some step."""
+    """Whether the goal held, for as long as it had to."""
 
 
 class Planner:
@@ -91,7 +91,8 @@ class Planner:
         self._inputs = RewardInputs(self._env.simulation, wanted=names, extra_features=names)
         self._rng = np.random.default_rng(seed)
         self._length = round(planned.seconds / spec.dt)
-        self._held = max(1, round(HELD_S / spec.dt))
+        self._asked = max(1, round(planned.hold_s / spec.dt))
+        self._held = max(self._asked, round(HELD_S / spec.dt))
         self._follow = max(1, round(FOLLOWED_S / spec.dt))
         simulation = self._env.simulation
         self._middle = (simulation.action_high + simulation.action_low) / 2.0
@@ -126,7 +127,7 @@ class Planner:
                 states.append(tried.state(t, chosen))
                 nearest = max(nearest, float(near[t, chosen]))
                 held = held + 1 if holds[t, chosen] else 0
-                reached = reached or held > 0
+                reached = reached or held >= self._asked
             plan = self._shift @ tried.knots[chosen]
         return Motion(tuple(states), nearest, reached)
 

@@ -30,8 +30,8 @@ class StartPlacer:
         env: The training environments.
         starts: Which share, and how far.
         seed: Of the draws.
-        reverse: Whether half of the moved starts lie in the present state, and half in one drawn from it and those
-            after it.
+        reverse: Whether half of the moved starts lie in the present state of a motion, and half in one drawn from it
+            and those after it.
 
     Raises:
         InvalidConfig: the robot has no pitch, or the states are another robot's.
@@ -46,8 +46,9 @@ class StartPlacer:
         self._reverse = reverse
         self.share = starts.share
         """Share of the resets that are moved."""
-        self.present = len(starts.states) - 1 if reverse else 0
-        """Number of the state that a reverse curriculum has come back to, from 0."""
+        self._each = len(starts.states) // starts.motions
+        self.present = self._each - 1 if reverse else 0
+        """Number of the state that a reverse curriculum has come back to in each motion, from 0."""
         self.origins = np.full(env.n, ORDINARY, dtype=np.intp)
         """Where the present episodes began: `ORDINARY`, or the number of a state; 0 in ranges; shape (n,)."""
         self.begun_turns = np.zeros(env.n)
@@ -76,10 +77,14 @@ class StartPlacer:
 
     def _number(self, rng: np.random.Generator) -> int:
         """Number of the state that an episode begins in."""
-        count = len(self._starts.states)
         if not self._reverse:
-            return int(rng.integers(count))
-        return self.present if rng.random() < 0.5 else int(rng.integers(self.present, count))
+            return int(rng.integers(len(self._starts.states)))
+        place = self.present if rng.random() < 0.5 else int(rng.integers(self.present, self._each))
+        return int(rng.integers(self._starts.motions)) * self._each + place
+
+    def is_present(self, origin: int) -> bool:
+        """Whether an episode began in the state that a reverse curriculum has come back to."""
+        return self._reverse and origin != ORDINARY and origin % self._each == self.present
 
     def state(self) -> State:
         """State of the random draws, and where the present episodes began."""

@@ -1,6 +1,7 @@
 """The states that a training's episodes begin in, where they are planned."""
 
 import sys
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -26,18 +27,21 @@ def start_states(run: Run, seed: int, threads: int) -> StartStates | None:
     found = run.record.read_planned_states()
     if found is None:
         planner = Planner(run.config, run.spec, starts.planned, seed, threads)
-        motions = [planner.motion(seed + number) for number in range(starts.planned.motions)]
+        motions: list[Motion] = []
+        while len(motions) < 2 * starts.planned.motions and len(_reached(motions)) < starts.planned.motions:
+            motions.append(planner.motion(seed + len(motions)))
         planner.close()
         print(f"Planned {len(motions)} motions to begin in, in {planner.steps:,} steps.", file=sys.stderr, flush=True)
+        kept = _reached(motions) or motions
         found = FoundMotions(
-            states=tuple(state for motion in motions for state in _spread(motion, MOST_STATES // len(motions))),
+            states=tuple(state for motion in kept for state in _spread(motion, MOST_STATES // len(kept))),
             motions=len(motions),
-            reached=sum(motion.reached for motion in motions),
+            reached=len(_reached(motions)),
             nearest=max(motion.nearest for motion in motions),
             steps=planner.steps,
         )
         run.record.save_planned_states(found)
-    return StartStates(share=starts.share, states=found.states)
+    return StartStates(share=starts.share, states=found.states, motions=found.kept)
 
 
 def planning_warnings(found: FoundMotions | None) -> tuple[str, ...]:
@@ -50,6 +54,10 @@ def planning_warnings(found: FoundMotions | None) -> tuple[str, ...]:
     )
 
 
+def _reached(motions: Iterable[Motion]) -> list[Motion]:
+    return [motion for motion in motions if motion.reached]
+
+
 def _spread(motion: Motion, count: int) -> tuple[StartState, ...]:
-    places = np.unique(np.linspace(1, len(motion.states) - 1, count).astype(int))
+    places = np.linspace(1, len(motion.states) - 1, count).astype(int)
     return tuple(motion.states[place] for place in places)

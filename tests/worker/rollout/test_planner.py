@@ -36,6 +36,18 @@ def test_a_hopper_that_is_to_leave_the_floor_is_found_jumping():
     assert clearance.max() >= 0.14
 
 
+def test_a_goal_that_is_to_be_held_is_reached_only_once_it_was():
+    high = ("height >= 1.2",)
+    held = planner(PlannedMotions(goal=high, seconds=2.0, hold_s=0.8)).motion(7)
+    assert held.reached
+    heights = features_of(held, "Hopper-v5")["height"]
+    assert (heights[-100:] >= 1.19).all()  # 0.8 s of control steps of 8 ms
+    jump = PlannedMotions(goal=("clearance >= 0.15",), seconds=1.5, hold_s=1.0)  # nothing stays in the air
+    in_the_air = planner(jump).motion(7)
+    assert in_the_air.nearest == 1.0
+    assert not in_the_air.reached
+
+
 def test_equal_seeds_find_equal_motions_on_any_number_of_threads():
     one, same, other = planner(JUMP).motion(7), planner(JUMP, threads=2).motion(7), planner(JUMP, seed=2).motion(7)
     assert one == same

@@ -68,6 +68,21 @@ def test_states_tell_what_was_turned_before_them():
     assert set(placer.origins) == {ORDINARY, 0, 1, 2, 3}
 
 
+def test_moving_back_follows_each_of_several_motions():
+    env = VecEnv(TrainConfig(env_id="Swimmer-v5"), SWIMMER, N)
+    placer = StartPlacer(env, StartStates(share=1.0, states=tuple(KNOWN), motions=2), 3, reverse=True)
+    assert placer.present == 1
+    placer.apply(range(N), env.simulation.reset(range(N), range(N)))
+    assert set(placer.origins) == {1, 3}  # the last state of each
+    assert [origin for origin in (ORDINARY, *range(4)) if placer.is_present(origin)] == [1, 3]
+    placer.present = 0
+    placer.apply(range(N), env.simulation.reset(range(N), range(N)))
+    assert set(placer.origins) == {0, 1, 2, 3}
+    assert 0.6 <= np.isin(placer.origins, [0, 2]).mean() <= 0.9  # half, and half of the other half
+    with pytest.raises(ValidationError, match="4 states of 3 motions; expected as many of each"):
+        StartStates(states=tuple(KNOWN), motions=3)
+
+
 def test_a_robot_without_a_pitch_can_begin_in_states():
     with pytest.raises(InvalidConfig, match="does not have"):
         StartPlacer(VecEnv(TrainConfig(env_id="Swimmer-v5"), SWIMMER, 1), StartStates(raised=(0.0, 0.1)), 0)

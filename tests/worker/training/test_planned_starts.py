@@ -1,5 +1,7 @@
 """Trainings whose episodes begin in planned motions."""
 
+from dataclasses import replace
+
 import pytest
 from pydantic import ValidationError
 
@@ -31,7 +33,7 @@ def test_episodes_begin_along_the_motions_which_are_planned_once(tmp_path, monke
     run = Run.open(recorded(tmp_path))
     starts = start_states(run, 5, 1)
     found = run.record.read_planned_states()
-    assert starts == StartStates(share=0.9, states=found.states)
+    assert starts == StartStates(share=0.9, states=found.states, motions=2)
     assert (found.motions, found.reached) == (2, 2)
     speeds = [state.qvel[0] for state in found.states]
     assert max(speeds) >= 0.45
@@ -55,7 +57,7 @@ def test_a_goal_that_nothing_reaches_is_a_warning_and_what_was_simulated_is_told
     assert summary.planned_steps == found.steps > 0
     assert summary.total_timesteps == 256
     assert found.reached == 0
-    assert "None of the 1 planned motions reached the goal" in summary.warnings[0]
+    assert "None of the 2 planned motions reached the goal" in summary.warnings[0]
 
 
 def test_a_goal_of_what_the_robot_does_not_have_is_refused(tmp_path):
@@ -69,6 +71,7 @@ def test_a_goal_of_what_the_robot_does_not_have_is_refused(tmp_path):
         ({"planned": {"goal": ["up >= 0.9"]}, "pitch": [0.1, 0.2]}, "planned and ranges; give one of them"),
         ({"planned": {"goal": []}}, "at least 1 item"),
         ({"planned": {"goal": ["up = 0.9"]}}, "is no comparison"),
+        ({"planned": {"goal": ["up >= 0.9"], "hold_s": 2}}, "2 s cannot hold its goal for 2 s"),
     ],
 )
 def test_what_is_planned_cannot_contradict_itself(fields, words):
@@ -76,9 +79,22 @@ def test_what_is_planned_cannot_contradict_itself(fields, words):
         StartStates.model_validate(fields)
 
 
-def test_moving_back_follows_one_motion():
+def test_moving_back_follows_motions_and_no_ranges():
     back = {"starts": {"goal": ["up >= 0.9"], "reverse": True}}
-    with pytest.raises(ValidationError, match=r"or 1 in start_states.planned.motions; got 4 motions"):
-        TrainConfig(start_states={"planned": {"goal": ["up >= 0.9"]}}, curriculum=back)
-    one = TrainConfig(start_states={"planned": {"goal": ["up >= 0.9"], "motions": 1}}, curriculum=back)
-    assert one.start_states.one_by_one
+    with pytest.raises(ValidationError, match=r"or start_states.planned; got 0 of 1"):
+        TrainConfig(start_states={"raised": [0.1, 0.2]}, curriculum=back)
+    assert TrainConfig(start_states={"planned": {"goal": ["up >= 0.9"]}}, curriculum=back).curriculum.starts.reverse
+
+
+def test_motions_that_miss_the_goal_are_left_out_and_others_are_tried(tmp_path, monkeypatch):
+    drawn = iter([False, True, True])
+
+    class Planned(planned_starts.Planner):
+        def motion(self, seed):
+            return replace(super().motion(seed), reached=next(drawn))
+
+    monkeypatch.setattr(planned_starts, "Planner", Planned)
+    run = Run.open(recorded(tmp_path, motions=2))
+    starts = start_states(run, 5, 1)
+    assert (starts.motions, len(starts.states)) == (2, 64)
+    assert run.record.read_planned_states().motions == 3
