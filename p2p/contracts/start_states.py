@@ -37,7 +37,11 @@ class PlannedMotions(Contract):
     seconds: float = Field(default=2.0, gt=0, le=10)
     """Longest time of a motion [s]; it ends once the goal has held for 0.3 s, or for `hold_s` where that is longer."""
     hold_s: float = Field(default=0.0, ge=0, le=5, exclude_if=lambda seconds: seconds == 0.0)
-    """How long the goal has to hold without a break to count as reached [s]; 0: at one step."""
+    """How long the goal has to hold without a break to count as reached [s]; 0: at one step. The motion then ends in
+    the calmest of those states."""
+    stance: bool = Field(default=False, exclude_if=lambda stance: not stance)
+    """Whether a motion that reached the goal is followed by the robot's stance: its joints as at its start, the whole
+    upright and at rest, its centre of mass above its feet. `curriculum.starts.reverse` begins there."""
     motions: int = Field(default=4, ge=1, le=16)
     """How many are found, each from a start of its own. Where some miss the goal, as many again are tried; those that
     miss it are left out, unless all do."""
@@ -83,6 +87,9 @@ class StartStates(Contract):
     """States that are drawn from with equal chances, in place of the ranges; `p2p states` reads them of a rollout."""
     motions: int = Field(default=1, ge=1, exclude_if=lambda motions: motions == 1)
     """How many motions the states are of, one after another, each with as many states."""
+    noise: float = Field(default=0.0, ge=0, le=1, exclude_if=lambda noise: noise == 0.0)
+    """Largest random change of each joint's position in a given or planned state [rad, m], the root's left out, and of
+    each velocity in a third of a second. Without any, a policy may learn a course of action by heart."""
     planned: PlannedMotions | None = Field(default=None, exclude_if=lambda planned: planned is None)
     """Motions whose states are drawn from in the same way; the training finds them first."""
     pitch: tuple[float, float] = (0.0, 0.0)

@@ -215,7 +215,10 @@ class TrainConfig(Contract):
 
     def _require_starts_for(self, changing: StartCurriculum) -> None:
         if self.start_states is None:
-            raise ValueError("curriculum.starts leaves start_states, and there are none; give start_states too")
+            raise ValueError(
+                "curriculum.starts leaves start_states, and there are none; give start_states too, or set curriculum "
+                "to null"
+            )
         if changing.reverse and not self.start_states.one_by_one:
             raise ValueError(
                 "curriculum.starts.reverse moves back through the states of a motion, in the order of time; expected "

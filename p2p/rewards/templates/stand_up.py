@@ -11,20 +11,31 @@ from p2p.rewards.templates.terms import effort, number
 HOLD_S = 1.0
 """How long it must stand, where the sentence does not say [s]."""
 UP_S = 2.0
-"""When it is to be up [s]: planned motions are after about one. Training episodes begin as long, and grow."""
+"""When it is to be up [s]: planned motions are after about one."""
+PLANNED_S = 4.0
+"""Longest time of a planned motion [s]."""
+BALANCED_S = 1.0
+"""How long a planned motion has to stand [s]."""
+NOISE = 0.03
+"""Of the states that its episodes begin in [rad], of which the first are all its one stance."""
+STOOD_S = 2.5
+"""Time after which a training episode that stands has succeeded [s]: the next ones begin nearer to lying."""
 OVER = 1.1
 """Height that is paid in full, as a share of the lowest that counts as standing."""
 RISING = 0.8
 """Share of the lowest standing height that the torso has to be above after `UP_S`, and by as much less before, or the
-training episode ends: what stays down, or has fallen, teaches nothing more."""
+training episode ends: what stays down teaches nothing more."""
+FALLEN = 0.3
+"""Share of the same by which it may sink below the highest it was, before the episode ends: nor does what falls."""
 _NETWORKS: dict[str, object] = {
     "net_arch": [256, 256],
     "activation": "relu",
     "batch_size": 128,
-    "learning_rate": 2e-4,
+    "learning_rate": 1.5e-4,
     "gamma": 0.99,
 }
-"""As the preset of a humanoid that runs for a million steps; that of one that lies was found by Gymnasium's reward."""
+"""As the preset of a humanoid that runs for a million steps, in smaller steps; that of one that lies was found by
+Gymnasium's reward."""
 
 
 class StandUp(Template):
@@ -50,13 +61,13 @@ class StandUp(Template):
         judged = max(body.judged_s, hold + 3.0)
         low = body.stand.low
         top = number(OVER * low)
-        standing = rf"\mathrm{{tol}}(u_z; 0.8, 1)\,\mathrm{{tol}}(z; {top}, \infty)"
+        latex = rf"\mathrm{{tol}}(u_z; 0.8, 1)\,\mathrm{{tol}}(z; {top}, \infty)"
         terms = (
             Term("height", 1.0, f'np.clip(info["height"], 0.0, {top}) / {top}', rf"\mathrm{{clip}}(z, 0, {top})/{top}",
                  "raising the torso"),
             Term("upright", 0.3, '(1.0 + info["up"]) / 2.0', "(1 + u_z)/2", "turning the torso upright"),
-            Term("stands", 2.0, f'upright * tolerance(info["height"], {top}, np.inf, {{margin}})',
-                 standing, "standing", margin=round(0.3 * low, 3)),
+            Term("stands", 2.0, "standing", latex, "standing", margin=round(0.3 * low, 3)),
+            Term("feet", 1.0, 'standing * info["feet_down"]', rf"{latex}\,c_f", "standing with its feet on the floor"),
             effort(body.effort),
         )  # fmt: skip
         where = (at_least("height", low), at_least("up", 0.7), at_most("torso_contact", 0.5))
@@ -86,16 +97,36 @@ class StandUp(Template):
             terms=terms,
             main=main,
             guards=(ends_upright, ends_on_its_feet(body, judged, (at_least("height", low),))),
-            definitions={"upright": 'tolerance(info["up"], 0.8, 1.0, 0.6)'},
+            definitions={
+                "upright": 'tolerance(info["up"], 0.8, 1.0, 0.6)',
+                "standing": f'upright * tolerance(info["height"], {top}, np.inf, m["stands"])',
+            },
             recipe={
                 "total_timesteps": body.budget("stand_up"),
                 "terminate_when_unhealthy": False,
-                "end_when": [f"height/min(time, {UP_S:g}) <= {number(RISING * low / UP_S)}"],
+                "end_when": [
+                    f"height/min(time, {UP_S:g}) <= {number(RISING * low / UP_S)}",
+                    f"top_height - height >= {number(FALLEN * low)}",
+                ],
                 "start_states": {
-                    "share": 0.8,
-                    "planned": {"goal": [f"height >= {number(1.05 * low)}", "up >= 0.75"], "seconds": UP_S},
+                    "share": 0.95,
+                    "noise": NOISE,
+                    "planned": {
+                        "goal": [f"height >= {number(1.05 * low)}", "up >= 0.75"],
+                        "seconds": PLANNED_S,
+                        "hold_s": BALANCED_S,
+                        "stance": True,
+                        "motions": 2,
+                    },
                 },
-                "curriculum": {"episodes": {"start_s": UP_S, "until": 0.5}},
+                "curriculum": {
+                    "starts": {
+                        "goal": [f"time >= {STOOD_S:g}", f"height >= {number(low)}"],
+                        "reverse": True,
+                        "success": 0.6,
+                        "share_end": 0.5,
+                    }
+                },
                 **_NETWORKS,
             },
             milestone=Milestone(feature="time", amount=hold + 3.0),

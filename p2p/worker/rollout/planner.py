@@ -5,6 +5,7 @@ state at hand a number of courses of action are tried, each drawn about the best
 for a moment, and plans again. PPO's noise acts on single steps, and seldom makes a robot that lies on its back stand.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.vec_env import Block, VecEnv
 from p2p.worker.reward.inputs import RewardInputs
 from p2p.worker.reward.recorded_steps import Columns
+from p2p.worker.rollout.stance import stance
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -57,7 +59,7 @@ class Motion:
     """One motion that was found."""
 
     states: tuple[StartState, ...]
-    """One for each control step, the start first."""
+    """One for each control step, the start first; the robot's stance last, where it is asked for."""
     nearest: float
     """How near to the goal its nearest step came: 1 where all of it held, 0 or less where it came no nearer."""
     reached: bool
@@ -93,6 +95,7 @@ class Planner:
         self._length = round(planned.seconds / spec.dt)
         self._asked = max(1, round(planned.hold_s / spec.dt))
         self._held = max(self._asked, round(HELD_S / spec.dt))
+        self._stance = planned.stance
         self._follow = max(1, round(FOLLOWED_S / spec.dt))
         simulation = self._env.simulation
         self._middle = (simulation.action_high + simulation.action_low) / 2.0
@@ -129,6 +132,10 @@ class Planner:
                 held = held + 1 if holds[t, chosen] else 0
                 reached = reached or held >= self._asked
             plan = self._shift @ tried.knots[chosen]
+        if reached and self._asked > 1:
+            states = states[: _calmest(states, held) + 1]
+        if reached and self._stance:
+            states.append(stance(self._env.simulation.model, self._env.spec, states[0]))
         return Motion(tuple(states), nearest, reached)
 
     def close(self) -> None:
@@ -187,6 +194,12 @@ class _Tried:
 
 def _state(qpos: Floats, qvel: Floats, turns: float) -> StartState:
     return StartState(qpos=tuple(qpos.tolist()), qvel=tuple(qvel.tolist()), pitch_turns=turns)
+
+
+def _calmest(states: Sequence[StartState], last: int) -> int:
+    """Number of that of the last states whose joints move least."""
+    speeds = [float(np.square(state.qvel).sum()) for state in states[-last:]]
+    return len(states) - last + int(np.argmin(speeds))
 
 
 def _between(places: Floats, knots: Floats) -> Floats:

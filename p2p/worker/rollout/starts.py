@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 
 ORDINARY = -1
 """Origin of an episode that began as the environment has it."""
+PER_SECOND = 3.0
+"""Noise of a velocity over that of a position [1/s]: a robot a metre high falls over at about such a rate."""
 Start = tuple[int, float]
 """Origin of an episode, and how far the robot had turned over then [turns]."""
 
@@ -24,7 +26,7 @@ class StartPlacer:
     """Move a share of the training resets away from the rest pose.
 
     A state drawn from ranges in which the robot would reach into the floor is lifted until it touches it; given states
-    are taken as they are.
+    are taken as they are, but for their noise.
 
     Args:
         env: The training environments.
@@ -44,6 +46,8 @@ class StartPlacer:
         self._place = self._to_a_state if starts.states else _Ranges(env, starts).draw
         self._rng = np.random.default_rng(seed)
         self._reverse = reverse
+        inner = [joint for joint in env.spec.joints if joint.body != env.spec.morphology.torso]
+        self._joints = [joint.qpos_index for joint in inner if joint.kind in ("hinge", "slide")]
         self.share = starts.share
         """Share of the resets that are moved."""
         self._each = len(starts.states) // starts.motions
@@ -73,6 +77,10 @@ class StartPlacer:
         for row, state in zip(moved, states, strict=True):
             qpos[row] = state.qpos
             qvel[row] = state.qvel
+        if self._starts.noise:
+            size = (len(moved), len(self._joints))
+            qpos[np.ix_(moved, self._joints)] += self._starts.noise * rng.uniform(-1.0, 1.0, size)
+            qvel[moved] += PER_SECOND * self._starts.noise * rng.uniform(-1.0, 1.0, (len(moved), qvel.shape[1]))
         return [(number, state.pitch_turns) for number, state in zip(numbers, states, strict=True)]
 
     def _number(self, rng: np.random.Generator) -> int:

@@ -41,7 +41,7 @@ def start_states(run: Run, seed: int, threads: int) -> StartStates | None:
             steps=planner.steps,
         )
         run.record.save_planned_states(found)
-    return StartStates(share=starts.share, states=found.states, motions=found.kept)
+    return StartStates(share=starts.share, states=found.states, motions=found.kept, noise=starts.noise)
 
 
 def planning_warnings(found: FoundMotions | None) -> tuple[str, ...]:

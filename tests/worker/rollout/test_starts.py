@@ -68,6 +68,19 @@ def test_states_tell_what_was_turned_before_them():
     assert set(placer.origins) == {ORDINARY, 0, 1, 2, 3}
 
 
+def test_given_states_may_have_noise_which_leaves_the_root_in_its_place():
+    env = VecEnv(TrainConfig(env_id="Ant-v5"), catalog.load("Ant-v5"), N)
+    plain = env.simulation.reset(range(N), range(N))
+    state = StartState(qpos=tuple(plain.qpos[0]), qvel=tuple(plain.qvel[0]))
+    frame = StartPlacer(env, StartStates(share=1.0, states=(state,), noise=0.1), 3).apply(range(N), plain)
+    positions, velocities = frame.qpos - plain.qpos[0], frame.qvel - plain.qvel[0]
+    assert not positions[:, :7].any()
+    assert 0.09 < np.abs(positions[:, 7:]).max() <= 0.1
+    assert 0.27 < np.abs(velocities).max() <= 0.3
+    assert (positions[:, 7:].std(axis=0) > 0.04).all()
+    assert (velocities.std(axis=0) > 0.12).all()
+
+
 def test_moving_back_follows_each_of_several_motions():
     env = VecEnv(TrainConfig(env_id="Swimmer-v5"), SWIMMER, N)
     placer = StartPlacer(env, StartStates(share=1.0, states=tuple(KNOWN), motions=2), 3, reverse=True)
