@@ -20,6 +20,8 @@ NOISE = 0.03
 """Of the states that its episodes begin in [rad], of which the first are all its one stance."""
 STOOD_S = 2.5
 """Time after which a training episode that stands has succeeded [s]: the next ones begin nearer to lying."""
+BALANCES = 0.8
+"""Share of such episodes that have to succeed; with 0.6, it left the stance before it stood there surely."""
 OVER = 1.1
 """Height that is paid in full, as a share of the lowest that counts as standing."""
 RISING = 0.8
@@ -123,7 +125,7 @@ class StandUp(Template):
                     "starts": {
                         "goal": [f"time >= {STOOD_S:g}", f"height >= {number(low)}"],
                         "reverse": True,
-                        "success": 0.6,
+                        "success": BALANCES,
                         "share_end": 0.5,
                     }
                 },
