@@ -129,7 +129,11 @@ def test_a_training_that_fails_ends_with_its_code_and_status(files, tmp_path, ca
         ({"learning_rte": 1.0}, [], "did you mean 'learning_rate'?"),
         ({"gamma": 2.0}, [], "gamma: "),
         ({"start_states": {"pich": [0, 1]}}, [], "start_states.pich: unknown key; did you mean 'start_states.pitch'?"),
-        ({"start_states": {"xyz": 1}}, [], "Known keys of start_states: share, states, planned, pitch, raised"),
+        (
+            {"start_states": {"xyz": 1}},
+            [],
+            "Known keys of start_states: share, states, motions, noise, planned, pitch, raised",
+        ),
         ("{", [], "is not valid JSON"),
         ("[]", [], "expected an object"),
         ({}, ["--env-id", "HalfCheeta-v5"], "Did you mean 'HalfCheetah-v5'"),

@@ -65,13 +65,10 @@ class FoundMotions(Contract):
     """How many of them reached the goal."""
     nearest: float
     """How near to the goal the best of them came: 1 where all of it held, 0 where it came no nearer."""
+    kept: int = 1
+    """How many motions the states are of, with as many of each."""
     steps: int
     """Control steps that were simulated to find them."""
-
-    @property
-    def kept(self) -> int:
-        """How many motions the states are of."""
-        return self.reached or self.motions
 
 
 class StartStates(Contract):

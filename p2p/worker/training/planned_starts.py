@@ -37,6 +37,7 @@ def start_states(run: Run, seed: int, threads: int) -> StartStates | None:
             states=tuple(state for motion in kept for state in _spread(motion, MOST_STATES // len(kept))),
             motions=len(motions),
             reached=len(_reached(motions)),
+            kept=len(kept),
             nearest=max(motion.nearest for motion in motions),
             steps=planner.steps,
         )
