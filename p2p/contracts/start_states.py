@@ -85,8 +85,8 @@ class StartStates(Contract):
     motions: int = Field(default=1, ge=1, exclude_if=lambda motions: motions == 1)
     """How many motions the states are of, one after another, each with as many states."""
     noise: float = Field(default=0.0, ge=0, le=1, exclude_if=lambda noise: noise == 0.0)
-    """Largest random change of each joint's position in a given or planned state [rad, m], the root's left out, and of
-    each velocity in a third of a second. Without any, a policy may learn a course of action by heart."""
+    """Largest random change of the robot's joints in a given or planned state [rad]; of its velocities three times as
+    much a second. Where all episodes begin in a few states, a policy may learn courses of action by heart."""
     planned: PlannedMotions | None = Field(default=None, exclude_if=lambda planned: planned is None)
     """Motions whose states are drawn from in the same way; the training finds them first."""
     pitch: tuple[float, float] = (0.0, 0.0)
@@ -107,6 +107,10 @@ class StartStates(Contract):
         if sum(given.values()) > 1:
             both = " and ".join(name for name in given if given[name])
             raise ValueError(f"start_states has {both}; give one of them")
+        if self.noise and not (self.states or self.planned):
+            raise ValueError("noise is added to states that are given or planned, and there are none; leave it out")
+        if self.motions > 1 and not self.states:
+            raise ValueError("motions says how many motions the states are of, and there are none; see planned.motions")
         if len(self.states) % self.motions:
             raise ValueError(
                 f"start_states has {len(self.states)} states of {self.motions} motions; expected as many of each"

@@ -56,6 +56,16 @@ def _robot_base(model: mujoco.MjModel) -> int:
     return int(model.jnt_bodyid[free[0] if len(free) else joints[0]])
 
 
+def within_limits(model: mujoco.MjModel, pose: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same pose (nq) with each joint in its range; some models have a zero pose that they cannot take."""
+    inside = pose.copy()
+    for joint in np.flatnonzero(model.jnt_limited):
+        if int(model.jnt_type[joint]) not in (FREE, BALL):
+            at = model.jnt_qposadr[joint]
+            inside[at] = np.clip(pose[at], *model.jnt_range[joint])
+    return inside
+
+
 def robot_geoms(model: mujoco.MjModel, torso: int) -> Indices:
     """All geoms of the tree the torso belongs to."""
     return np.flatnonzero(model.body_rootid[model.geom_bodyid] == model.body_rootid[torso])
@@ -116,6 +126,11 @@ def root_joints(model: mujoco.MjModel, torso: int) -> Indices:
     if model.body_parentid[torso] != 0:
         return joints[:0]
     return joints[~np.isin(joints, driven)]
+
+
+def robot_dofs(model: mujoco.MjModel, torso: int) -> Indices:
+    """Velocity indices of the tree the torso belongs to."""
+    return np.flatnonzero(model.body_rootid[model.dof_bodyid] == model.body_rootid[torso])
 
 
 def inner_dofs(model: mujoco.MjModel, torso: int) -> Indices:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.errors import InvalidInput
-from p2p.worker.engine.morphology import BALL, FREE, collides, floor_geom, robot_geoms
+from p2p.worker.engine.morphology import BALL, FREE, collides, floor_geom, robot_geoms, within_limits
 from p2p.worker.features.kinematics import GeomHeights
 from p2p.worker.robots.actions import add_servos, is_servo
 
@@ -69,7 +69,7 @@ def find_stance(
     Raises:
         InvalidInput: nothing of the robot collides with the floor, or it is not stable.
     """
-    first, called = said or Said(_within_limits(model, model.qpos0), "the model's zero pose")
+    first, called = said or Said(within_limits(model, model.qpos0), "the model's zero pose")
     if not free:
         choices.append(f"stance: {called}")
         return Stance(first, first)
@@ -95,16 +95,6 @@ def find_stance(
         return best
     choices.append(f"stance: {called}, from which it falls when nothing moves: training has to keep it up")
     return Stance(first, upright)
-
-
-def _within_limits(model: mujoco.MjModel, pose: Pose) -> Pose:
-    """The same pose with each joint in its range; some models have a zero pose that they cannot take."""
-    inside: Pose = pose.copy()
-    for joint in np.flatnonzero(model.jnt_limited):
-        if int(model.jnt_type[joint]) not in (FREE, BALL):
-            at = model.jnt_qposadr[joint]
-            inside[at] = np.clip(pose[at], *model.jnt_range[joint])
-    return inside
 
 
 def _held(spec: mujoco.MjSpec) -> mujoco.MjModel:

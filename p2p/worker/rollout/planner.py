@@ -22,7 +22,7 @@ from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.vec_env import Block, VecEnv
 from p2p.worker.reward.inputs import RewardInputs
 from p2p.worker.reward.recorded_steps import Columns
-from p2p.worker.rollout.stance import stance
+from p2p.worker.rollout.balanced_stance import balanced_stance
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -95,7 +95,7 @@ class Planner:
         self._length = round(planned.seconds / spec.dt)
         self._asked = max(1, round(planned.hold_s / spec.dt))
         self._held = max(self._asked, round(HELD_S / spec.dt))
-        self._stance = planned.stance
+        self._ends_in_stance = planned.stance
         self._follow = max(1, round(FOLLOWED_S / spec.dt))
         simulation = self._env.simulation
         self._middle = (simulation.action_high + simulation.action_low) / 2.0
@@ -115,7 +115,9 @@ class Planner:
         states = [_state(begun.qpos[0], begun.qvel[0], 0.0)]
         plan = np.zeros((KNOTS, len(self._half)))
         scales: Floats | None = None
-        nearest, reached, held = -np.inf, False, 0
+        nearest = -np.inf
+        held = 0
+        stretch: tuple[int, int] | None = None
         while len(states) <= self._length and held < self._held:
             for _ in range(FIRST_ROUNDS if scales is None else ROUNDS):
                 tried = self._try(states[-1], plan)
@@ -130,13 +132,14 @@ class Planner:
                 states.append(tried.state(t, chosen))
                 nearest = max(nearest, float(near[t, chosen]))
                 held = held + 1 if holds[t, chosen] else 0
-                reached = reached or held >= self._asked
+                if held >= self._asked:
+                    stretch = (len(states) - held, len(states))
             plan = self._shift @ tried.knots[chosen]
-        if reached and self._asked > 1:
-            states = states[: _calmest(states, held) + 1]
-        if reached and self._stance:
-            states.append(stance(self._env.simulation.model, self._env.spec, states[0]))
-        return Motion(tuple(states), nearest, reached)
+        if stretch is not None and self._asked > 1:
+            states = states[: _calmest(states, *stretch) + 1]
+        if stretch is not None and self._ends_in_stance:
+            states.append(balanced_stance(self._env.simulation.model, self._env.spec, states[0]))
+        return Motion(tuple(states), nearest, reached=stretch is not None)
 
     def close(self) -> None:
         """Free the simulations."""
@@ -196,10 +199,9 @@ def _state(qpos: Floats, qvel: Floats, turns: float) -> StartState:
     return StartState(qpos=tuple(qpos.tolist()), qvel=tuple(qvel.tolist()), pitch_turns=turns)
 
 
-def _calmest(states: Sequence[StartState], last: int) -> int:
-    """Number of that of the last states whose joints move least."""
-    speeds = [float(np.square(state.qvel).sum()) for state in states[-last:]]
-    return len(states) - last + int(np.argmin(speeds))
+def _calmest(states: Sequence[StartState], begin: int, end: int) -> int:
+    """Number of the state in [begin, end) whose joints move least."""
+    return min(range(begin, end), key=lambda number: float(np.square(states[number].qvel).sum()))
 
 
 def _between(places: Floats, knots: Floats) -> Floats:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.start_states import StartStates
 from p2p.worker.engine.frame import Frame
+from p2p.worker.engine.morphology import BALL, index_of, inner_dofs, robot_dofs
 from p2p.worker.engine.root_joints import root_of
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.features.kinematics import Kinematics
@@ -46,8 +47,7 @@ class StartPlacer:
         self._place = self._to_a_state if starts.states else _Ranges(env, starts).draw
         self._rng = np.random.default_rng(seed)
         self._reverse = reverse
-        inner = [joint for joint in env.spec.joints if joint.body != env.spec.morphology.torso]
-        self._joints = [joint.qpos_index for joint in inner if joint.kind in ("hinge", "slide")]
+        self._noise = _Noise(env, starts.noise) if starts.noise else None
         self.share = starts.share
         """Share of the resets that are moved."""
         self._each = len(starts.states) // starts.motions
@@ -77,10 +77,8 @@ class StartPlacer:
         for row, state in zip(moved, states, strict=True):
             qpos[row] = state.qpos
             qvel[row] = state.qvel
-        if self._starts.noise:
-            size = (len(moved), len(self._joints))
-            qpos[np.ix_(moved, self._joints)] += self._starts.noise * rng.uniform(-1.0, 1.0, size)
-            qvel[moved] += PER_SECOND * self._starts.noise * rng.uniform(-1.0, 1.0, (len(moved), qvel.shape[1]))
+            if self._noise is not None:
+                self._noise.add(rng, qpos[row], qvel[row])
         return [(number, state.pitch_turns) for number, state in zip(numbers, states, strict=True)]
 
     def _number(self, rng: np.random.Generator) -> int:
@@ -106,6 +104,23 @@ class StartPlacer:
         self.present = int(state["present"])
         fill(self.origins, state["origins"])
         fill(self.begun_turns, state["begun_turns"])
+
+
+class _Noise:
+    """Random changes of a robot's joints, and of how all of it moves; what lies beside it stays as it is."""
+
+    def __init__(self, env: VecEnv, size: float) -> None:
+        model = env.simulation.model
+        torso = index_of(model, "body", env.spec.morphology.torso)
+        joints = model.dof_jntid[inner_dofs(model, torso)]
+        self._angles = model.jnt_qposadr[joints[model.jnt_type[joints] != BALL]]
+        self._dofs = robot_dofs(model, torso)
+        self._size = size
+
+    def add(self, rng: np.random.Generator, qpos: Floats, qvel: Floats) -> None:
+        """Change a state in place."""
+        qpos[self._angles] += self._size * rng.uniform(-1.0, 1.0, len(self._angles))
+        qvel[self._dofs] += PER_SECOND * self._size * rng.uniform(-1.0, 1.0, len(self._dofs))
 
 
 class _Ranges:

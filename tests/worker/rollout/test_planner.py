@@ -46,6 +46,9 @@ def test_a_goal_that_is_to_be_held_is_reached_only_once_it_was():
     jump = PlannedMotions(goal=("clearance >= 0.15",), seconds=1.5, hold_s=1.0)  # nothing stays in the air
     in_the_air = planner(jump).motion(7)
     assert in_the_air.nearest == 1.0
+    short = planner(jump.model_copy(update={"hold_s": 0.05})).motion(7)  # left again before 0.3 s are over
+    assert short.reached
+    assert features_of(short, "Hopper-v5")["clearance"][-1] >= 0.1
     assert not in_the_air.reached
 
 

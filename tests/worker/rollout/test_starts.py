@@ -92,8 +92,19 @@ def test_moving_back_follows_each_of_several_motions():
     placer.apply(range(N), env.simulation.reset(range(N), range(N)))
     assert set(placer.origins) == {0, 1, 2, 3}
     assert 0.6 <= np.isin(placer.origins, [0, 2]).mean() <= 0.9  # half, and half of the other half
-    with pytest.raises(ValidationError, match="4 states of 3 motions; expected as many of each"):
-        StartStates(states=tuple(KNOWN), motions=3)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"states": KNOWN, "motions": 3}, "4 states of 3 motions; expected as many of each"),
+        ({"raised": (0.0, 0.1), "noise": 0.1}, "noise is added to states"),
+        ({"raised": (0.0, 0.1), "motions": 2}, "see planned.motions"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(fields, words):
+    with pytest.raises(ValidationError, match=words):
+        StartStates(**fields)
 
 
 def test_a_robot_without_a_pitch_can_begin_in_states():

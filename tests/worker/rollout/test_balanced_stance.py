@@ -10,7 +10,7 @@ from p2p.envs import catalog
 from p2p.rewards.rotations import multiply
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.features.kinematics import Kinematics
-from p2p.worker.rollout.stance import stance
+from p2p.worker.rollout.balanced_stance import balanced_stance
 
 
 def leaning(env_id, seed):
@@ -31,7 +31,7 @@ def leaning(env_id, seed):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_mass_is_above_the_feet_and_nothing_moves(env_id, seed):
     model, spec, state = leaning(env_id, seed)
-    found = stance(model, spec, state)
+    found = balanced_stance(model, spec, state)
     assert set(found.qvel) == {0.0}
     assert found.pitch_turns == 0.25
     low, high = model.jnt_range[1:].T
@@ -58,13 +58,13 @@ def test_a_humanoid_let_go_there_falls_later():
             mujoco.mj_step(model, data)
         return data.time
 
-    leans = stance(model, spec, state)
+    leans = balanced_stance(model, spec, state)
     dropped = state.model_copy(update={"qpos": (*state.qpos[:2], leans.qpos[2], *state.qpos[3:])})
     assert falls_after(leans) > 1.2 * falls_after(dropped)
 
 
 def test_a_planar_robot_is_brought_to_rest_as_it_is():
     model, spec, state = leaning("Hopper-v5", 1)
-    found = stance(model, spec, state)
+    found = balanced_stance(model, spec, state)
     assert found.qpos == state.qpos
     assert set(found.qvel) == {0.0}
