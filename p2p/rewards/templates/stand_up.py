@@ -21,15 +21,14 @@ NOISE = 0.03
 STOOD_S = 2.5
 """Time after which a training episode that stands has succeeded [s]: the next ones begin nearer to lying."""
 BALANCES = 0.8
-"""Share of such episodes that have to succeed; with 0.6, it left the stance before it stood there surely."""
+"""Share of such episodes that have to succeed before the next ones do."""
 OVER = 1.1
 """Height that is paid in full, as a share of the lowest that counts as standing."""
 RISING = 0.8
 """Share of the lowest standing height that the torso has to be above after `UP_S`, and by as much less before, or the
 training episode ends: what stays down teaches nothing more."""
 FALLEN = 0.4
-"""Share of the same by which it may sink below the highest it was, before the episode ends: nor does what falls. With
-0.3 it learned to balance more slowly."""
+"""Share of the same by which it may sink below the highest it was, before the episode ends: nor does what falls."""
 _NETWORKS: dict[str, object] = {
     "net_arch": [256, 256],
     "activation": "relu",
