@@ -40,11 +40,12 @@ class PlannedMotions(Contract):
     """How long the goal has to hold without a break to count as reached [s]; 0: at one step. The motion then ends in
     the calmest of those states."""
     stance: bool = Field(default=False, exclude_if=lambda stance: not stance)
-    """Whether a motion that reached the goal is followed by the robot's stance: its joints as at its start, the whole
-    upright and at rest, its centre of mass above its feet. `curriculum.starts.reverse` begins there."""
+    """Whether a motion that reached the goal is followed by the way to the robot's stance: its joints as at its start,
+    the whole upright and at rest, its centre of mass above its feet. Half of the states lie on that way, blended;
+    `curriculum.starts.reverse` begins at its end."""
     motions: int = Field(default=4, ge=1, le=16)
-    """How many are found, each from a start of its own. Where some miss the goal, as many again are tried; those that
-    miss it are left out, unless all do."""
+    """How many are found, each from a start of its own. Up to three times as many are tried; those that miss the goal
+    are left out, unless all do."""
 
     @model_validator(mode="after")
     def _can_be_held(self) -> Self:
@@ -57,8 +58,8 @@ class FoundMotions(Contract):
     """What a planner found (`planned_states.json`)."""
 
     states: tuple[StartState, ...] = Field(max_length=MOST_STATES)
-    """States along the motions that reached the goal, evenly spaced in time, one motion after another; along all, where
-    none did."""
+    """States along the motions that reached the goal, evenly spaced, one motion after another; along all, where none
+    did."""
     motions: int
     """How many motions were planned."""
     reached: int

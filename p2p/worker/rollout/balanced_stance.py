@@ -1,4 +1,4 @@
-"""A robot's stance: its joints as at its start, upright and at rest, its centre of mass above its feet."""
+"""A robot's stance, and the way to it: its joints as at its start, upright, at rest, its mass above its feet."""
 
 import mujoco
 import numpy as np
@@ -43,6 +43,26 @@ def balanced_stance(model: mujoco.MjModel, spec: EnvSpec, state: StartState) -> 
         low = float(Kinematics(model, spec).read(qpos[None], qvel[None]).low[0])
         root_of(spec).lift(qpos, -low)
     return state.model_copy(update={"qpos": tuple(qpos.tolist()), "qvel": tuple(qvel.tolist())})
+
+
+def way_to_stance(
+    model: mujoco.MjModel, spec: EnvSpec, state: StartState, stance: StartState, count: int
+) -> tuple[StartState, ...]:
+    """States between one and the robot's stance, evenly spaced, the stance last: `count` of them.
+
+    Positions and velocities are blended, rotations along the shortest turn; the lowest point touches the floor.
+    """
+    begun, there = np.array(state.qpos), np.array(stance.qpos)
+    turn = np.zeros(model.nv)
+    mujoco.mj_differentiatePos(model, turn, 1.0, there, begun)
+    kinematics, root = Kinematics(model, spec), root_of(spec)
+    way = []
+    for share in np.linspace(1.0, 0.0, count + 1)[1:-1]:
+        qpos, qvel = there.copy(), share * np.array(state.qvel)
+        mujoco.mj_integratePos(model, qpos, share * turn, 1.0)
+        root.lift(qpos, -float(kinematics.read(qpos[None], qvel[None]).low[0]))
+        way.append(state.model_copy(update={"qpos": tuple(qpos.tolist()), "qvel": tuple(qvel.tolist())}))
+    return (*way, stance)
 
 
 def _between_the_feet(model: mujoco.MjModel, data: mujoco.MjData, torso: int, feet: tuple[str, ...]) -> Floats:

@@ -22,7 +22,7 @@ from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.vec_env import Block, VecEnv
 from p2p.worker.reward.inputs import RewardInputs
 from p2p.worker.reward.recorded_steps import Columns
-from p2p.worker.rollout.balanced_stance import balanced_stance
+from p2p.worker.rollout.balanced_stance import balanced_stance, way_to_stance
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -59,11 +59,13 @@ class Motion:
     """One motion that was found."""
 
     states: tuple[StartState, ...]
-    """One for each control step, the start first; the robot's stance last, where it is asked for."""
+    """One for each control step, the start first."""
     nearest: float
     """How near to the goal its nearest step came: 1 where all of it held, 0 or less where it came no nearer."""
     reached: bool
     """Whether the goal held, for as long as it had to."""
+    stance: StartState | None = None
+    """The robot's stance, where the motion reached its goal and is to be followed by it."""
 
 
 class Planner:
@@ -137,9 +139,19 @@ class Planner:
             plan = self._shift @ tried.knots[chosen]
         if stretch is not None and self._asked > 1:
             states = states[: _calmest(states, *stretch) + 1]
+        stance = None
         if stretch is not None and self._ends_in_stance:
-            states.append(balanced_stance(self._env.simulation.model, self._env.spec, states[0]))
-        return Motion(tuple(states), nearest, reached=stretch is not None)
+            stance = balanced_stance(self._env.simulation.model, self._env.spec, states[0])
+        return Motion(tuple(states), nearest, reached=stretch is not None, stance=stance)
+
+    def spread(self, motion: Motion, count: int) -> tuple[StartState, ...]:
+        """`count` states of a motion, evenly spaced in time; the last half of them on the way to its stance, if any."""
+        way: tuple[StartState, ...] = ()
+        if motion.stance is not None:
+            model, spec = self._env.simulation.model, self._env.spec
+            way = way_to_stance(model, spec, motion.states[-1], motion.stance, count // 2)
+        places = np.linspace(1, len(motion.states) - 1, count - len(way)).astype(int)
+        return (*(motion.states[place] for place in places), *way)
 
     def close(self) -> None:
         """Free the simulations."""

@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Iterable
 
-import numpy as np
-
-from p2p.contracts.start_states import MOST_STATES, FoundMotions, StartState, StartStates
+from p2p.contracts.start_states import MOST_STATES, FoundMotions, StartStates
 from p2p.worker.rollout.planner import Motion, Planner
 from p2p.worker.training.run import Run
+
+TRIES = 3
+"""Motions that are tried at most for each that is to be found."""
 
 
 def start_states(run: Run, seed: int, threads: int) -> StartStates | None:
@@ -28,19 +29,19 @@ def start_states(run: Run, seed: int, threads: int) -> StartStates | None:
     if found is None:
         planner = Planner(run.config, run.spec, starts.planned, seed, threads)
         motions: list[Motion] = []
-        while len(motions) < 2 * starts.planned.motions and len(_reached(motions)) < starts.planned.motions:
+        while len(motions) < TRIES * starts.planned.motions and len(_reached(motions)) < starts.planned.motions:
             motions.append(planner.motion(seed + len(motions)))
-        planner.close()
         print(f"Planned {len(motions)} motions to begin in, in {planner.steps:,} steps.", file=sys.stderr, flush=True)
         kept = _reached(motions) or motions
         found = FoundMotions(
-            states=tuple(state for motion in kept for state in _spread(motion, MOST_STATES // len(kept))),
+            states=tuple(state for motion in kept for state in planner.spread(motion, MOST_STATES // len(kept))),
             motions=len(motions),
             reached=len(_reached(motions)),
             kept=len(kept),
             nearest=max(motion.nearest for motion in motions),
             steps=planner.steps,
         )
+        planner.close()
         run.record.save_planned_states(found)
     return StartStates(share=starts.share, states=found.states, motions=found.kept, noise=starts.noise)
 
@@ -57,8 +58,3 @@ def planning_warnings(found: FoundMotions | None) -> tuple[str, ...]:
 
 def _reached(motions: Iterable[Motion]) -> list[Motion]:
     return [motion for motion in motions if motion.reached]
-
-
-def _spread(motion: Motion, count: int) -> tuple[StartState, ...]:
-    places = np.linspace(1, len(motion.states) - 1, count).astype(int)
-    return tuple(motion.states[place] for place in places)

@@ -7,10 +7,10 @@ import pytest
 from p2p.contracts.start_states import StartState
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
-from p2p.rewards.rotations import multiply
+from p2p.rewards.rotations import multiply, upness
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.features.kinematics import Kinematics
-from p2p.worker.rollout.balanced_stance import balanced_stance
+from p2p.worker.rollout.balanced_stance import balanced_stance, way_to_stance
 
 
 def leaning(env_id, seed):
@@ -68,3 +68,26 @@ def test_a_planar_robot_is_brought_to_rest_as_it_is():
     found = balanced_stance(model, spec, state)
     assert found.qpos == state.qpos
     assert set(found.qvel) == {0.0}
+
+
+@pytest.mark.parametrize("env_id", ["Humanoid-v5", "Ant-v5", "Hopper-v5"])
+def test_the_way_to_the_stance_blends_angles_and_velocities_on_the_floor(env_id):
+    model, spec, state = leaning(env_id, 3)
+    bent = state.model_copy(update={"qpos": (*state.qpos[:-1], state.qpos[-1] - 0.2)})
+    stance = balanced_stance(model, spec, state)
+    way = way_to_stance(model, spec, bent, stance, 4)
+    assert len(way) == 4
+    assert way[-1] == stance
+    for number, share in enumerate((0.75, 0.5, 0.25)):
+        between = way[number]
+        last = stance.qpos[-1] + share * (bent.qpos[-1] - stance.qpos[-1])
+        assert between.qpos[-1] == pytest.approx(last)
+        assert between.qvel == pytest.approx(share * np.array(bent.qvel))
+    ends = np.array([bent.qpos, *(one.qpos for one in way)])
+    low = Kinematics(model, spec).read(ends, np.zeros((5, model.nv))).low
+    assert low[1:-1] == pytest.approx(0.0, abs=1e-6)
+    if spec.morphology.feet and model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE:
+        norms = np.linalg.norm(ends[1:, 3:7], axis=1)
+        assert norms == pytest.approx(1.0)
+        tilts = np.array([upness(quaternion[None])[0] for quaternion in ends[:, 3:7]])
+        assert (np.diff(tilts) > 0).all()

@@ -1,5 +1,7 @@
 """Motions that are found by planning."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from p2p.contracts.start_states import PlannedMotions
@@ -55,11 +57,25 @@ def test_a_goal_that_is_to_be_held_is_reached_only_once_it_was():
 def test_a_stance_follows_what_reached_the_goal():
     asked = PlannedMotions(goal=("clearance >= 0.15",), seconds=1.5, stance=True)
     motion, plain = planner(asked).motion(7), planner(JUMP).motion(7)
-    assert motion.states[:-1] == plain.states
-    assert motion.states[-1].qpos == plain.states[0].qpos
-    assert set(motion.states[-1].qvel) == {0.0}
-    missed = planner(asked.model_copy(update={"hold_s": 1.0})).motion(7)
-    assert set(missed.states[-1].qvel) != {0.0}
+    assert motion.states == plain.states
+    assert motion.stance.qpos == plain.states[0].qpos
+    assert set(motion.stance.qvel) == {0.0}
+    assert planner(asked.model_copy(update={"hold_s": 1.0})).motion(7).stance is None
+
+
+def test_half_of_the_states_lie_on_the_way_to_the_stance_where_there_is_one():
+    asked = PlannedMotions(goal=("clearance >= 0.15",), seconds=1.5, stance=True)
+    found = planner(asked)
+    motion = found.motion(7)
+    spread = found.spread(motion, 8)
+    assert len(spread) == 8
+    assert spread[0] == motion.states[1]
+    assert spread[3] == motion.states[-1]
+    assert spread[-1] == motion.stance
+    assert spread[4] not in motion.states
+    alone = found.spread(replace(motion, stance=None), 8)
+    assert len(alone) == 8
+    assert alone[-1] == motion.states[-1]
 
 
 def test_equal_seeds_find_equal_motions_on_any_number_of_threads():

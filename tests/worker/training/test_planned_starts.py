@@ -57,7 +57,7 @@ def test_a_goal_that_nothing_reaches_is_a_warning_and_what_was_simulated_is_told
     assert summary.planned_steps == found.steps > 0
     assert summary.total_timesteps == 256
     assert found.reached == 0
-    assert "None of the 2 planned motions reached the goal" in summary.warnings[0]
+    assert "None of the 3 planned motions reached the goal" in summary.warnings[0]
 
 
 def test_a_goal_of_what_the_robot_does_not_have_is_refused(tmp_path):
