@@ -25,13 +25,15 @@ class StartCurriculum(Contract):
     """Share of the resets that begin in `start_states` once every episode from the environment's own start succeeds;
     in between it moves in proportion to their success, from `start_states.share`."""
     reverse: bool = False
-    """Begins in the last state of each motion of `start_states`, nearest the goal, and moves one back as often as the
-    episodes from there succeed. Half of the starts lie in the present states, half in one drawn from them and those
-    behind them (Florensa et al., Reverse curriculum generation, 2017)."""
+    """Begins in the last states of each motion of `start_states`, nearest the goal, and moves back with success. Half
+    of the starts lie in the earliest state from which three in ten episodes succeed and the two before it, one in ten
+    in any, the others in states from which some succeed, and beside them (Florensa et al., Reverse curriculum
+    generation, 2017)."""
     success: float = Field(default=0.7, gt=0, le=1)
-    """Share of the last episodes from a state that have to reach the goal before `reverse` moves back."""
+    """Share of the episodes from a state that have to reach the goal before `reverse` hardly begins in it any more."""
     episodes: int = Field(default=20, ge=3, le=1000)
-    """Number of last episodes that a success is the share of; it counts as 0 until there are so many."""
+    """Number of last episodes that a success is the share of; it counts as 0 until there are so many. For `reverse`, of
+    the moving average from 0 of each state."""
 
     @model_validator(mode="after")
     def _reverse_has_a_goal(self) -> Self:

@@ -29,6 +29,7 @@ TASK_FIELDS = (
     "max_episode_steps",
     "terminate_when_unhealthy",
     "end_when",
+    "end_when_lost",
     "start_states",
     "curriculum",
     "observe",

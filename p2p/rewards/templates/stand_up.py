@@ -18,17 +18,17 @@ BALANCED_S = 1.0
 """How long a planned motion has to stand [s]."""
 NOISE = 0.03
 """Of the states that its episodes begin in [rad], of which the first are all its one stance."""
-STOOD_S = 2.5
+STOOD_S = 4.0
 """Time after which a training episode that stands has succeeded [s]: the next ones begin nearer to lying."""
-BALANCES = 0.8
-"""Share of such episodes that have to succeed before the next ones do."""
+MASTERED = 0.9
+"""Share of such episodes from one state that have to succeed before few begin in it any more."""
 OVER = 1.1
 """Height that is paid in full, as a share of the lowest that counts as standing."""
 RISING = 0.8
 """Share of the lowest standing height that the torso has to be above after `UP_S`, and by as much less before, or the
 training episode ends: what stays down teaches nothing more."""
-FALLEN = 0.4
-"""Share of the same by which it may sink below the highest it was, before the episode ends: nor does what falls."""
+FALLEN = 0.7
+"""Share of the same that, once it was above it, ends the episode where it no longer is: nor does what falls."""
 _NETWORKS: dict[str, object] = {
     "net_arch": [256, 256],
     "activation": "relu",
@@ -106,10 +106,8 @@ class StandUp(Template):
             recipe={
                 "total_timesteps": body.budget("stand_up"),
                 "terminate_when_unhealthy": False,
-                "end_when": [
-                    f"height/min(time, {UP_S:g}) <= {number(RISING * low / UP_S)}",
-                    f"top_height - height >= {number(FALLEN * low)}",
-                ],
+                "end_when": [f"height/min(time, {UP_S:g}) <= {number(RISING * low / UP_S)}"],
+                "end_when_lost": [f"height >= {number(FALLEN * low)}"],
                 "start_states": {
                     "share": 0.95,
                     "noise": NOISE,
@@ -118,14 +116,15 @@ class StandUp(Template):
                         "seconds": PLANNED_S,
                         "hold_s": BALANCED_S,
                         "stance": True,
-                        "motions": 2,
+                        "motions": 1,
                     },
                 },
                 "curriculum": {
                     "starts": {
                         "goal": [f"time >= {STOOD_S:g}", f"height >= {number(low)}"],
                         "reverse": True,
-                        "success": BALANCES,
+                        "success": MASTERED,
+                        "episodes": 10,
                         "share_end": 0.5,
                     }
                 },

@@ -123,6 +123,7 @@ def check_reward(
     if config.terrain is not None:
         config.terrain.require(spec)
     require_bounds(config.end_when, spec)
+    require_bounds(config.end_when_lost, spec, "end_when_lost")
     if config.curriculum is not None:
         config.curriculum.require(spec)
         if config.curriculum.starts is not None:

@@ -141,7 +141,7 @@ class StartFollower:
     Args:
         curriculum: How.
         env: The training environments.
-        placer: Where their episodes begin; its share and its present state are set.
+        placer: Where their episodes begin; its share is set, and what succeeds from where.
         shortened: Environments whose first episode is cut short and does not count, shape (n,).
     """
 
@@ -156,7 +156,6 @@ class StartFollower:
         self._reached = np.zeros(env.n, dtype=np.bool_)
         self._counts = ~shortened
         self._ordinary: deque[bool] = deque(maxlen=curriculum.episodes)
-        self._from_state: deque[bool] = deque(maxlen=curriculum.episodes)
 
     def follow(self, block: Block, origins: NDArray[np.intp]) -> None:
         """Take the episodes of the next steps into account.
@@ -184,11 +183,8 @@ class StartFollower:
     def _count(self, origin: int, reached: bool) -> None:
         if origin == ORDINARY:
             self._ordinary.append(reached)
-        elif self._placer.is_present(origin):
-            self._from_state.append(reached)
-            if self._placer.present > 0 and _share_of(self._from_state) >= self._curriculum.success:
-                self._placer.present -= 1
-                self._from_state.clear()
+        elif self._placer.backward is not None:
+            self._placer.backward.count(origin, reached)
 
     def state(self) -> State:
         """Episodes under way and counted, and what follows from them."""
@@ -197,7 +193,6 @@ class StartFollower:
             "reached": self._reached,
             "counts": self._counts,
             "ordinary": np.array(self._ordinary, dtype=np.bool_),
-            "from_state": np.array(self._from_state, dtype=np.bool_),
             **inputs,
         }
 
@@ -206,7 +201,6 @@ class StartFollower:
         self._reached = state["reached"].copy()
         self._counts = state["counts"].copy()
         self._ordinary.extend(state["ordinary"].tolist())
-        self._from_state.extend(state["from_state"].tolist())
         if self._inputs is not None:
             start = "inputs."
             self._inputs.restore({k.removeprefix(start): v for k, v in state.items() if k.startswith(start)})

@@ -12,29 +12,34 @@ from p2p.rewards.part_features import require_bounds
 from p2p.worker.engine.simulation import Simulation
 from p2p.worker.engine.vec_env import Block, Step
 from p2p.worker.reward.inputs import RewardInputs
-from p2p.worker.saved_state import State
+from p2p.worker.saved_state import State, fill, joined, part
 
 
 class EndRule:
-    """Ends an episode at the first step where one of some bounds holds.
+    """Ends an episode at the first step where one of some bounds holds, or where one is lost.
 
     Args:
         bounds: Over features of the robot, of its parts, or expressions of them.
+        lost: Bounds of the same kind, each of which ends an episode at the first step where it no longer holds, once it
+            has held.
         simulation: Of the environments.
 
     Raises:
         InvalidConfig: the robot lacks a feature.
     """
 
-    def __init__(self, bounds: Sequence[Bound], simulation: Simulation) -> None:
+    def __init__(self, bounds: Sequence[Bound], lost: Sequence[Bound], simulation: Simulation) -> None:
         require_bounds(bounds, simulation.spec)
-        names = frozenset(bound.feature for bound in bounds)
+        require_bounds(lost, simulation.spec, "end_when_lost")
+        names = frozenset(bound.feature for bound in (*bounds, *lost))
         self._bounds = bounds
+        self._lost = lost
+        self._have_held = np.zeros((len(lost), simulation.n), dtype=np.bool_)
         self._inputs = RewardInputs(simulation, wanted=names, extra_features=names)
         self._has_gone_on = False
 
     def ended_by(self, step: Step) -> NDArray[np.bool_]:
-        """Environments in which one of the bounds holds after the next step, shape (n,).
+        """Environments in which one of the bounds holds, or is lost, after the next step, shape (n,).
 
         Raises:
             InvalidConfig: all of them end at the first step that was ever made.
@@ -49,15 +54,21 @@ class EndRule:
                 f"{_measured(self._bounds, columns)}. Ask for what the robot does not do at its start."
             )
         self._has_gone_on = True
+        self._have_held[:, step.starts] = False
+        for bound, has_held in zip(self._lost, self._have_held, strict=True):
+            holds = satisfies(values_of(bound, columns), bound)
+            ended |= has_held & ~holds
+            has_held |= holds
         return ended
 
     def state(self) -> State:
         """State carried over from earlier steps."""
-        return self._inputs.state()
+        return {"have_held": self._have_held, **joined({"inputs": self._inputs.state()})}
 
     def restore(self, state: State) -> None:
         """Continue from a saved state."""
-        self._inputs.restore(state)
+        fill(self._have_held, state["have_held"])
+        self._inputs.restore(part(state, "inputs"))
         self._has_gone_on = True
 
 

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.contracts.curriculum import StartCurriculum
 from p2p.contracts.start_states import StartStates
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.morphology import BALL, index_of, inner_dofs, robot_dofs
 from p2p.worker.engine.root_joints import root_of
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.features.kinematics import Kinematics
+from p2p.worker.rollout.backward_draws import BackwardDraws
 from p2p.worker.saved_state import State, fill, generator_state, restore_generator
 
 Floats = NDArray[np.float64]
@@ -33,26 +35,25 @@ class StartPlacer:
         env: The training environments.
         starts: Which share, and how far.
         seed: Of the draws.
-        reverse: Whether half of the moved starts lie in the present state of a motion, and half in one drawn from it
-            and those after it.
+        curriculum: Where its starts move back from a goal, the states are drawn by their success.
 
     Raises:
         InvalidConfig: the robot has no pitch, or the states are another robot's.
     """
 
-    def __init__(self, env: VecEnv, starts: StartStates, seed: int, reverse: bool = False) -> None:
+    def __init__(self, env: VecEnv, starts: StartStates, seed: int, curriculum: StartCurriculum | None = None) -> None:
         starts.require(env.spec)
         self._env = env
         self._starts = starts
         self._place = self._to_a_state if starts.states else _Ranges(env, starts).draw
         self._rng = np.random.default_rng(seed)
-        self._reverse = reverse
         self._noise = _Noise(env, starts.noise) if starts.noise else None
         self.share = starts.share
         """Share of the resets that are moved."""
-        self._each = len(starts.states) // starts.motions
-        self.present = self._each - 1 if reverse else 0
-        """Number of the state that a reverse curriculum has come back to in each motion, from 0."""
+        self.backward: BackwardDraws | None = None
+        """How states are drawn where the starts move back; None where all are drawn alike."""
+        if curriculum is not None and curriculum.reverse and starts.states:
+            self.backward = BackwardDraws(starts.motions, len(starts.states) // starts.motions, curriculum)
         self.origins = np.full(env.n, ORDINARY, dtype=np.intp)
         """Where the present episodes began: `ORDINARY`, or the number of a state; 0 in ranges; shape (n,)."""
         self.begun_turns = np.zeros(env.n)
@@ -83,25 +84,20 @@ class StartPlacer:
 
     def _number(self, rng: np.random.Generator) -> int:
         """Number of the state that an episode begins in."""
-        if not self._reverse:
-            return int(rng.integers(len(self._starts.states)))
-        place = self.present if rng.random() < 0.5 else int(rng.integers(self.present, self._each))
-        return int(rng.integers(self._starts.motions)) * self._each + place
-
-    def is_present(self, origin: int) -> bool:
-        """Whether an episode began in the state that a reverse curriculum has come back to."""
-        return self._reverse and origin != ORDINARY and origin % self._each == self.present
+        return int(rng.integers(len(self._starts.states))) if self.backward is None else self.backward.draw(rng)
 
     def state(self) -> State:
         """State of the random draws, and where the present episodes began."""
-        place = {"share": np.array(self.share), "present": np.array(self.present), "origins": self.origins}
-        return {"generator": generator_state(self._rng), "begun_turns": self.begun_turns, **place}
+        place = {"share": np.array(self.share), "origins": self.origins, "begun_turns": self.begun_turns}
+        back = {"success": self.backward.success} if self.backward is not None else {}
+        return {"generator": generator_state(self._rng), **place, **back}
 
     def restore(self, state: State) -> None:
         """Continue from a saved state."""
         restore_generator(self._rng, state["generator"])
         self.share = float(state["share"])
-        self.present = int(state["present"])
+        if self.backward is not None:
+            fill(self.backward.success, state["success"])
         fill(self.origins, state["origins"])
         fill(self.begun_turns, state["begun_turns"])
 

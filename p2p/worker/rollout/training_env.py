@@ -94,7 +94,9 @@ class TrainingEnv:
         """Where the curriculum is, for the metrics."""
         found: dict[str, float] = {}
         if self._starts is not None and self._placer is not None:
-            found |= {"curriculum_start_share": self._placer.share, "curriculum_start_state": self._placer.present}
+            found["curriculum_start_share"] = self._placer.share
+            if self._placer.backward is not None:
+                found["curriculum_start_state"] = self._placer.backward.present
         if self._growth is not None:
             found["curriculum_episode_s"] = self._env.episode_steps * self._env.spec.dt
         if self._pusher is not None:

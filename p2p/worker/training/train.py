@@ -148,10 +148,10 @@ class Training:
                 "curriculum.starts follows the success at checkpoints, which needs criteria, and there are none; give "
                 'it a goal, which training episodes are to reach: ["up >= 0.9"].'
             )
-        reverse = changing is not None and changing.starts is not None and changing.starts.reverse
         starts = start_states(run, first, threads)
-        placer = StartPlacer(env, starts, first, reverse) if starts else None
-        rule = EndRule(config.end_when, env.simulation) if config.end_when else None
+        placer = StartPlacer(env, starts, first, changing.starts if changing else None) if starts else None
+        ends = (config.end_when, config.end_when_lost)
+        rule = EndRule(*ends, env.simulation) if any(ends) else None
         self.simulation = env.simulation
         inputs = PolicyInputs(config, env, learning=True, seeds=range(first, first + config.n_envs))
         self._learner: Learner = make_learner(

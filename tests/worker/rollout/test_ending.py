@@ -19,10 +19,11 @@ N = 4
 WAY = 0.03
 
 
-def training_env(*texts, n=N):
-    config = TrainConfig(end_when=texts, episode_s=2.0)
+def training_env(*texts, lost=(), n=N):
+    config = TrainConfig(end_when=texts, end_when_lost=lost, episode_s=2.0)
     env = VecEnv(config, CHEETAH, n)
-    return TrainingEnv(env, PolicyInputs(config, env), 0, rule=EndRule(config.end_when, env.simulation))
+    rule = EndRule(config.end_when, config.end_when_lost, env.simulation)
+    return TrainingEnv(env, PolicyInputs(config, env), 0, rule=rule)
 
 
 def actions(t, n=N):
@@ -50,8 +51,27 @@ def test_any_of_several_bounds_ends_it_and_expressions_and_parts_can_be_read():
     assert np.array_equal(ended, [alone.step(actions(t)).terminated for t in range(80)])
 
 
-def test_what_goes_on_from_a_saved_state_ends_at_the_same_steps():
-    whole, begun, after = (training_env(f"abs(displacement_x) >= {WAY}") for _ in range(3))
+def test_an_episode_ends_where_a_bound_that_has_held_is_lost():
+    env = training_env(lost=(f"displacement_x >= {WAY}",))
+    origin, held, ends = np.zeros(N), np.zeros(N, bool), 0
+    for t in range(200):
+        step = env.step(actions(t))
+        origin[step.starts] = step.before.qpos[step.starts, 0]
+        held[step.starts] = False
+        there = step.after.qpos[:, 0] - origin >= WAY
+        assert np.array_equal(step.terminated, held & ~there)
+        ends += step.terminated.sum()
+        held |= there
+    assert ends > 10
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{"texts": [f"abs(displacement_x) >= {WAY}"]}, {"texts": [], "lost": [f"displacement_x >= {WAY}"]}],
+    ids=["reached", "lost"],
+)
+def test_what_goes_on_from_a_saved_state_ends_at_the_same_steps(rules):
+    whole, begun, after = (training_env(*rules["texts"], lost=rules.get("lost", ())) for _ in range(3))
     expected = np.array([whole.step(actions(t)).terminated for t in range(60)])
     for t in range(25):
         begun.step(actions(t))
@@ -85,6 +105,8 @@ def test_a_rule_that_ends_everything_at_once_and_what_the_robot_lacks_are_refuse
         InvalidConfig, match=r"end_when: 'hight', which HalfCheetah-v5 does not measure\. Did you mean 'height'"
     ):
         training_env("hight <= 0.1")
+    with pytest.raises(InvalidConfig, match="end_when_lost: 'hight'"):
+        training_env(lost=("hight >= 0.1",))
 
 
 @pytest.mark.parametrize("text", ["height", "height < 1", "height >= high", ">= 1", "height >= 1 <= 2"])

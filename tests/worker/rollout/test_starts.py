@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from p2p.contracts.curriculum import StartCurriculum
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.observe import Observe
 from p2p.contracts.start_states import StartState, StartStates
@@ -81,17 +82,16 @@ def test_given_states_may_have_noise_which_leaves_the_root_in_its_place():
     assert (velocities.std(axis=0) > 0.12).all()
 
 
-def test_moving_back_follows_each_of_several_motions():
+def test_moving_back_draws_by_success_in_each_of_several_motions():
     env = VecEnv(TrainConfig(env_id="Swimmer-v5"), SWIMMER, N)
-    placer = StartPlacer(env, StartStates(share=1.0, states=tuple(KNOWN), motions=2), 3, reverse=True)
-    assert placer.present == 1
+    back = StartCurriculum(goal=("time >= 1",), reverse=True, success=0.8, episodes=4)
+    placer = StartPlacer(env, StartStates(share=1.0, states=tuple(KNOWN), motions=2), 3, back)
     placer.apply(range(N), env.simulation.reset(range(N), range(N)))
-    assert set(placer.origins) == {1, 3}  # the last state of each
-    assert [origin for origin in (ORDINARY, *range(4)) if placer.is_present(origin)] == [1, 3]
-    placer.present = 0
+    assert set(placer.origins) == {0, 1, 2, 3}  # the last state of each is beside the first
+    for _ in range(20):
+        placer.backward.count(1, True)
     placer.apply(range(N), env.simulation.reset(range(N), range(N)))
-    assert set(placer.origins) == {0, 1, 2, 3}
-    assert 0.6 <= np.isin(placer.origins, [0, 2]).mean() <= 0.9  # half, and half of the other half
+    assert np.mean(placer.origins == 1) < np.mean(placer.origins == 0)
 
 
 @pytest.mark.parametrize(
