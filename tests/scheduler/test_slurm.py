@@ -169,7 +169,7 @@ def kill_matching(pattern: str) -> None:
 
 def test_a_job_that_slurm_forgot_is_lost_and_starts_again(backend: SlurmBackend, slurm: SlurmLab, jobs: Path) -> None:
     backend.submit(shell("echo start >> starts; sleep 300"), jobs / "a")
-    until_it_is(backend, jobs / "a", JobState.RUNNING)
+    until((jobs / "a/starts").exists)
     record = PlacedJobRecord(jobs / "a")
     placed = record.read()
     assert placed is not None
