@@ -26,9 +26,9 @@ class StartCurriculum(Contract):
     in between it moves in proportion to their success, from `start_states.share`."""
     reverse: bool = False
     """Begins in the last states of each motion of `start_states`, nearest the goal, and moves back with success. Half
-    of the starts lie in the earliest state from which three in ten episodes succeed and the two before it, one in ten
-    in any, the others in states from which some succeed, and beside them (Florensa et al., Reverse curriculum
-    generation, 2017)."""
+    of the starts lie in the earliest state from which half of the episodes succeed and the two before it, one in ten in
+    any, the others in states from which some succeed, and beside them (Florensa et al., Reverse curriculum generation,
+    2017)."""
     success: float = Field(default=0.7, gt=0, le=1)
     """Share of the episodes from a state that have to reach the goal before `reverse` hardly begins in it any more."""
     episodes: int = Field(default=20, ge=3, le=1000)

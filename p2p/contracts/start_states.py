@@ -35,10 +35,7 @@ class PlannedMotions(Contract):
     goal: Bounds = Field(min_length=1, max_length=8)
     """What a motion has to reach: all of these at one step. A text such as "height >= 1.0" is enough."""
     seconds: float = Field(default=2.0, gt=0, le=10)
-    """Longest time of a motion [s]; it ends once the goal has held for 0.3 s, or for `hold_s` where that is longer."""
-    hold_s: float = Field(default=0.0, ge=0, le=5, exclude_if=lambda seconds: seconds == 0.0)
-    """How long the goal has to hold without a break to count as reached [s]; 0: at one step. The motion then ends in
-    the calmest of those states."""
+    """Longest time of a motion [s]; it ends once the goal has held for 0.3 s."""
     stance: bool = Field(default=False, exclude_if=lambda stance: not stance)
     """Whether a motion that reached the goal is followed by the way to the robot's stance: its joints as at its start,
     the whole upright and at rest, its centre of mass above its feet. Half of the states lie on that way, blended;
@@ -46,12 +43,6 @@ class PlannedMotions(Contract):
     motions: int = Field(default=4, ge=1, le=16)
     """How many are found, each from a start of its own. Up to three times as many are tried; those that miss the goal
     are left out, unless all do."""
-
-    @model_validator(mode="after")
-    def _can_be_held(self) -> Self:
-        if self.hold_s >= self.seconds:
-            raise ValueError(f"a motion of {self.seconds:g} s cannot hold its goal for {self.hold_s:g} s; more seconds")
-        return self
 
 
 class FoundMotions(Contract):

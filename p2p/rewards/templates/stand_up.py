@@ -12,10 +12,8 @@ HOLD_S = 1.0
 """How long it must stand, where the sentence does not say [s]."""
 UP_S = 2.0
 """When it is to be up [s]: planned motions are after about one."""
-PLANNED_S = 4.0
+PLANNED_S = 2.0
 """Longest time of a planned motion [s]."""
-BALANCED_S = 1.0
-"""How long a planned motion has to stand [s]."""
 NOISE = 0.03
 """Of the states that its episodes begin in [rad], of which the first are all its one stance."""
 STOOD_S = 4.0
@@ -26,9 +24,7 @@ OVER = 1.1
 """Height that is paid in full, as a share of the lowest that counts as standing."""
 RISING = 0.8
 """Share of the lowest standing height that the torso has to be above after `UP_S`, and by as much less before, or the
-training episode ends: what stays down teaches nothing more."""
-FALLEN = 0.7
-"""Share of the same that, once it was above it, ends the episode where it no longer is: nor does what falls."""
+training episode ends: what stays down teaches nothing more, nor what sinks below it again."""
 _NETWORKS: dict[str, object] = {
     "net_arch": [256, 256],
     "activation": "relu",
@@ -107,14 +103,13 @@ class StandUp(Template):
                 "total_timesteps": body.budget("stand_up"),
                 "terminate_when_unhealthy": False,
                 "end_when": [f"height/min(time, {UP_S:g}) <= {number(RISING * low / UP_S)}"],
-                "end_when_lost": [f"height >= {number(FALLEN * low)}"],
+                "end_when_lost": [f"height >= {number(RISING * low)}"],
                 "start_states": {
                     "share": 0.95,
                     "noise": NOISE,
                     "planned": {
                         "goal": [f"height >= {number(1.05 * low)}", "up >= 0.75"],
                         "seconds": PLANNED_S,
-                        "hold_s": BALANCED_S,
                         "stance": True,
                         "motions": 1,
                     },

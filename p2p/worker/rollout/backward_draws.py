@@ -16,7 +16,7 @@ MASTERED = 0.1
 FOREMOST = 0.5
 """Share of the draws that go to where each motion has come: its earliest state with `HALFWAY` of success, and those
 before it."""
-HALFWAY = 0.3
+HALFWAY = 0.6
 EXPLORED = 0.1
 """Share of the draws that go to all states alike: what lies behind a moment that is hard may not be."""
 

@@ -5,7 +5,6 @@ state at hand a number of courses of action are tried, each drawn about the best
 for a moment, and plans again. PPO's noise acts on single steps, and seldom makes a robot that lies on its back stand.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +62,7 @@ class Motion:
     nearest: float
     """How near to the goal its nearest step came: 1 where all of it held, 0 or less where it came no nearer."""
     reached: bool
-    """Whether the goal held, for as long as it had to."""
+    """Whether the goal held, at one step at least."""
     stance: StartState | None = None
     """The robot's stance, where the motion reached its goal and is to be followed by it."""
 
@@ -95,8 +94,7 @@ class Planner:
         self._inputs = RewardInputs(self._env.simulation, wanted=names, extra_features=names)
         self._rng = np.random.default_rng(seed)
         self._length = round(planned.seconds / spec.dt)
-        self._asked = max(1, round(planned.hold_s / spec.dt))
-        self._held = max(self._asked, round(HELD_S / spec.dt))
+        self._held = max(1, round(HELD_S / spec.dt))
         self._ends_in_stance = planned.stance
         self._follow = max(1, round(FOLLOWED_S / spec.dt))
         simulation = self._env.simulation
@@ -119,7 +117,7 @@ class Planner:
         scales: Floats | None = None
         nearest = -np.inf
         held = 0
-        stretch: tuple[int, int] | None = None
+        reached = False
         while len(states) <= self._length and held < self._held:
             for _ in range(FIRST_ROUNDS if scales is None else ROUNDS):
                 tried = self._try(states[-1], plan)
@@ -134,15 +132,12 @@ class Planner:
                 states.append(tried.state(t, chosen))
                 nearest = max(nearest, float(near[t, chosen]))
                 held = held + 1 if holds[t, chosen] else 0
-                if held >= self._asked:
-                    stretch = (len(states) - held, len(states))
+                reached |= held > 0
             plan = self._shift @ tried.knots[chosen]
-        if stretch is not None and self._asked > 1:
-            states = states[: _calmest(states, *stretch) + 1]
         stance = None
-        if stretch is not None and self._ends_in_stance:
+        if reached and self._ends_in_stance:
             stance = balanced_stance(self._env.simulation.model, self._env.spec, states[0])
-        return Motion(tuple(states), nearest, reached=stretch is not None, stance=stance)
+        return Motion(tuple(states), nearest, reached, stance)
 
     def spread(self, motion: Motion, count: int) -> tuple[StartState, ...]:
         """`count` states of a motion, evenly spaced in time; the last half of them on the way to its stance, if any."""
@@ -209,11 +204,6 @@ class _Tried:
 
 def _state(qpos: Floats, qvel: Floats, turns: float) -> StartState:
     return StartState(qpos=tuple(qpos.tolist()), qvel=tuple(qvel.tolist()), pitch_turns=turns)
-
-
-def _calmest(states: Sequence[StartState], begin: int, end: int) -> int:
-    """Number of the state in [begin, end) whose joints move least."""
-    return min(range(begin, end), key=lambda number: float(np.square(states[number].qvel).sum()))
 
 
 def _between(places: Floats, knots: Floats) -> Floats:

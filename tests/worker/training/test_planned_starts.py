@@ -71,7 +71,6 @@ def test_a_goal_of_what_the_robot_does_not_have_is_refused(tmp_path):
         ({"planned": {"goal": ["up >= 0.9"]}, "pitch": [0.1, 0.2]}, "planned and ranges; give one of them"),
         ({"planned": {"goal": []}}, "at least 1 item"),
         ({"planned": {"goal": ["up = 0.9"]}}, "is no comparison"),
-        ({"planned": {"goal": ["up >= 0.9"], "hold_s": 2}}, "2 s cannot hold its goal for 2 s"),
     ],
 )
 def test_what_is_planned_cannot_contradict_itself(fields, words):
