@@ -26,7 +26,7 @@ class StartCurriculum(Contract):
     in between it moves in proportion to their success, from `start_states.share`."""
     reverse: bool = False
     """Begins in the last states of each motion of `start_states`, nearest the goal, and moves back with success. Half
-    of the starts lie in the earliest state from which half of the episodes succeed and the two before it, one in ten in
+    of the starts lie in the earliest state from which six in ten episodes succeed and the two before it, one in ten in
     any, the others in states from which some succeed, and beside them (Florensa et al., Reverse curriculum generation,
     2017)."""
     success: float = Field(default=0.7, gt=0, le=1)

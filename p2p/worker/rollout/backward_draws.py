@@ -14,9 +14,9 @@ NEIGHBOURS = 2
 MASTERED = 0.1
 """How often a state is drawn that is mastered, in place of 1."""
 FOREMOST = 0.5
-"""Share of the draws that go to where each motion has come: its earliest state with `HALFWAY` of success, and those
-before it."""
-HALFWAY = 0.6
+"""Share of the draws that go to where each motion has come: its earliest state with `SURE` of success, and those before
+it."""
+SURE = 0.6
 EXPLORED = 0.1
 """Share of the draws that go to all states alike: what lies behind a moment that is hard may not be."""
 
@@ -58,7 +58,7 @@ class BackwardDraws:
         around = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1, axis=1).max(axis=2)
         weights = np.where(success >= self._mastered, MASTERED, np.where(around >= LEAST, 1.0, 0.0))
         foremost = np.zeros_like(weights)
-        for row, shares in zip(foremost, success >= HALFWAY, strict=True):
+        for row, shares in zip(foremost, success >= SURE, strict=True):
             place = int(np.argmax(shares)) if shares.any() else len(shares) - 1
             row[max(0, place - NEIGHBOURS) : place + 1] = 1.0
         rest = 1.0 - FOREMOST - EXPLORED

@@ -30,8 +30,8 @@ def test_it_moves_to_the_neighbours_of_what_succeeds_and_leaves_what_is_mastered
     draws = BackwardDraws(1, EACH, BACK)
     draws.count(9, True)  # a fifth
     assert drawn(draws) == [7, 8, 9, 10, 11]
-    for _ in range(3):
-        draws.count(9, True)  # more than half
+    for _ in range(4):
+        draws.count(9, True)  # two thirds
     before = draws.chances()[0, 11]
     for _ in range(20):
         draws.count(11, True)
@@ -45,7 +45,7 @@ def test_it_moves_to_the_neighbours_of_what_succeeds_and_leaves_what_is_mastered
 def test_half_of_the_draws_go_to_where_it_has_come():
     draws = BackwardDraws(1, EACH, BACK)
     assert draws.chances()[0, 9:].sum() > 0.9
-    for _ in range(4):
+    for _ in range(5):
         draws.count(6, True)
     chances = draws.chances()[0]
     assert chances[4:7].sum() > 0.5 + 0.1
