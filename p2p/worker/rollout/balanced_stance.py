@@ -6,9 +6,10 @@ from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.start_states import StartState
+from p2p.rewards.definitions import TorsoFreedom
 from p2p.rewards.rotations import conjugate, multiply
-from p2p.worker.engine.morphology import index_of, within_limits
-from p2p.worker.engine.root_joints import root_of
+from p2p.worker.engine.morphology import base_of, index_of, within_limits
+from p2p.worker.engine.root_joints import Root, root_of
 from p2p.worker.features.kinematics import GeomHeights, Kinematics
 
 Floats = NDArray[np.float64]
@@ -40,8 +41,7 @@ def balanced_stance(model: mujoco.MjModel, spec: EnvSpec, state: StartState) -> 
             turn = _to_vertical(data.subtree_com[torso] - feet)
             qpos[place] = feet + _turned(turn, qpos[place] - feet)
             qpos[rotation] = multiply(turn, qpos[rotation])
-        low = float(Kinematics(model, spec).read(qpos[None], qvel[None]).low[0])
-        root_of(spec).lift(qpos, -low)
+        _set_down(qpos, qvel, Kinematics(model, spec), root_of(spec))
     return state.model_copy(update={"qpos": tuple(qpos.tolist()), "qvel": tuple(qvel.tolist())})
 
 
@@ -50,19 +50,28 @@ def way_to_stance(
 ) -> tuple[StartState, ...]:
     """States between one and the robot's stance, evenly spaced, the stance last: `count` of them.
 
-    Positions and velocities are blended, rotations along the shortest turn; the lowest point touches the floor.
+    Positions and velocities are blended, rotations along the shortest turn. The lowest point touches the floor, where
+    the robot can move up and down.
     """
     begun, there = np.array(state.qpos), np.array(stance.qpos)
     turn = np.zeros(model.nv)
     mujoco.mj_differentiatePos(model, turn, 1.0, there, begun)
-    kinematics, root = Kinematics(model, spec), root_of(spec)
+    kinematics = Kinematics(model, spec)
+    base = base_of(model, index_of(model, "body", spec.morphology.torso))
+    root = root_of(spec) if base in (TorsoFreedom.FREE, TorsoFreedom.VERTICAL) else None
     way = []
     for share in np.linspace(1.0, 0.0, count + 1)[1:-1]:
         qpos, qvel = there.copy(), share * np.array(state.qvel)
         mujoco.mj_integratePos(model, qpos, share * turn, 1.0)
-        root.lift(qpos, -float(kinematics.read(qpos[None], qvel[None]).low[0]))
+        if root is not None:
+            _set_down(qpos, qvel, kinematics, root)
         way.append(state.model_copy(update={"qpos": tuple(qpos.tolist()), "qvel": tuple(qvel.tolist())}))
     return (*way, stance)
+
+
+def _set_down(qpos: Floats, qvel: Floats, kinematics: Kinematics, root: Root) -> None:
+    """Move a robot up or down, in place, until its lowest point touches the floor."""
+    root.lift(qpos, -float(kinematics.read(qpos[None], qvel[None]).low[0]))
 
 
 def _between_the_feet(model: mujoco.MjModel, data: mujoco.MjData, torso: int, feet: tuple[str, ...]) -> Floats:

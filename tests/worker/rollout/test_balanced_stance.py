@@ -91,3 +91,11 @@ def test_the_way_to_the_stance_blends_angles_and_velocities_on_the_floor(env_id)
         assert norms == pytest.approx(1.0)
         tilts = np.array([upness(quaternion[None])[0] for quaternion in ends[:, 3:7]])
         assert (np.diff(tilts) > 0).all()
+
+
+@pytest.mark.parametrize("env_id", ["Swimmer-v5", "Reacher-v5"])
+def test_a_robot_that_cannot_move_up_keeps_its_height_on_the_way(env_id):
+    model, spec, state = leaning(env_id, 3)
+    way = way_to_stance(model, spec, state, balanced_stance(model, spec, state), 3)
+    assert [one.qpos for one in way] == [pytest.approx(state.qpos)] * 3
+    assert [max(one.qvel) for one in way] == pytest.approx([max(state.qvel) * share for share in (2 / 3, 1 / 3, 0)])
