@@ -8,15 +8,16 @@ from p2p.contracts.curriculum import StartCurriculum
 Floats = NDArray[np.float64]
 
 LEAST = 0.1
-"""Share of episodes that succeed from a state, from which it is practised, and its neighbours are."""
+"""Least share of success of a state that is practised, with its neighbours."""
 NEIGHBOURS = 2
 """How many states before and after one are its neighbours."""
-MASTERED = 0.1
-"""How often a state is drawn that is mastered, in place of 1."""
+SELDOM = 0.1
+"""How often a mastered state is drawn, where another that succeeds now and then is drawn once."""
 FOREMOST = 0.5
-"""Share of the draws that go to where each motion has come: its earliest state with `SURE` of success, and those before
-it."""
+"""Share of the draws that go to the foremost states: of each motion the earliest with `SURE` of success, and the
+`NEIGHBOURS` before it."""
 SURE = 0.6
+"""Share of success from which on the states before are tried."""
 EXPLORED = 0.1
 """Share of the draws that go to all states alike: what lies behind a moment that is hard may not be."""
 
@@ -25,8 +26,8 @@ class BackwardDraws:
     """Draws states by the success from them: those that sometimes succeed, and those beside them.
 
     At first these are the last states of each motion, nearest to the goal. What succeeds nearly always is drawn seldom
-    (Florensa et al., Reverse curriculum generation, 2017). A state that is harder than the one before it, in the middle
-    of a stumble, is thus passed over.
+    (Florensa et al., Reverse curriculum generation, 2017). States in the middle of a stumble, which are harder than
+    those before them, are passed over.
 
     Args:
         motions: Number of motions.
@@ -56,7 +57,7 @@ class BackwardDraws:
         success[:, -1] = np.maximum(success[:, -1], LEAST)
         padded = np.pad(success, ((0, 0), (NEIGHBOURS, NEIGHBOURS)))
         around = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1, axis=1).max(axis=2)
-        weights = np.where(success >= self._mastered, MASTERED, np.where(around >= LEAST, 1.0, 0.0))
+        weights = np.where(success >= self._mastered, SELDOM, np.where(around >= LEAST, 1.0, 0.0))
         foremost = np.zeros_like(weights)
         for row, shares in zip(foremost, success >= SURE, strict=True):
             place = int(np.argmax(shares)) if shares.any() else len(shares) - 1

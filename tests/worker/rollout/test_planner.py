@@ -44,7 +44,7 @@ def test_a_stance_follows_what_reached_the_goal():
     assert motion.states == plain.states
     assert motion.stance.qpos == plain.states[0].qpos
     assert set(motion.stance.qvel) == {0.0}
-    missed = asked.model_copy(update={"goal": PlannedMotions(goal=("clearance >= 50",)).goal, "seconds": 0.1})
+    missed = PlannedMotions(goal=("clearance >= 50",), seconds=0.1, stance=True)
     assert planner(missed).motion(7).stance is None
 
 
