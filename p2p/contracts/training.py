@@ -90,8 +90,8 @@ class TrainConfig(Contract):
     """Ends a training episode, as a fall does, at the first step where one of these holds; evaluation episodes always
     run their time. A text such as "torso_contact >= 0.5" or "abs(pitch) >= 1" is enough."""
     end_when_lost: Bounds = Field(default=(), max_length=8)
-    """Ends it at the first step where one of these no longer holds that has held earlier in the episode: with
-    "height >= 0.85" a robot that begins on the floor has time to get up, and the episode is over where it falls."""
+    """Ends a training episode at the first step where one of these has held and no longer does: with "height >= 0.85" a
+    robot that begins on the floor has time to get up, and the episode is over where it falls."""
     start_states: StartStates | None = None
     """None starts every training episode as Gymnasium does."""
     curriculum: Curriculum | None = None
