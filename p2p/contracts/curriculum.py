@@ -1,4 +1,4 @@
-"""What changes while a training goes on: starts, weights of the reward's terms, length of the episodes, pushes."""
+"""What changes while a training goes on: starts, weights of the reward's terms, episodes, pushes, assistance."""
 
 from itertools import pairwise
 from typing import Annotated, Self
@@ -72,6 +72,34 @@ class Pushes(Contract):
         return self
 
 
+class Assistance(Contract):
+    """A force that holds the torso up in training, and less of it the more episodes succeed; evaluation has none.
+
+    Yu et al., Learning symmetric and low-energy locomotion, 2018; Huang et al., Learning humanoid standing-up control
+    across diverse postures, 2025.
+    """
+
+    goal: Bounds = Field(min_length=1, max_length=8)
+    """What a training episode has to reach: all of these at one step."""
+    share: float = Field(default=1.0, gt=0, le=2)
+    """Share of the robot's weight that the force holds at the training's start."""
+    heights: tuple[float, float] | None = None
+    """Height of the torso up to which it pulls in full, and from which on it does not [m]; in between it falls
+    linearly. None pulls in full at any height."""
+    success: float = Field(default=0.7, gt=0, lt=1)
+    """Share of the episodes that have to reach the goal for the force to fall."""
+    step: float = Field(default=0.003, gt=0, le=0.1)
+    """By how much of the weight it falls after an episode that reached the goal. After one that did not it rises, by
+    success / (1 - success) times as much: it stays where `success` of the episodes do (weighted up-down method,
+    Kaernbach 1991)."""
+
+    @model_validator(mode="after")
+    def _heights_rise(self) -> Self:
+        if self.heights is not None and self.heights[0] >= self.heights[1]:
+            raise ValueError(f"heights must rise, got {self.heights[0]:g}, {self.heights[1]:g}")
+        return self
+
+
 class Curriculum(Contract):
     """What changes while a training goes on, by its share of steps or by its success. Evaluation never sees it."""
 
@@ -84,11 +112,15 @@ class Curriculum(Contract):
     """None keeps the length of the episodes."""
     pushes: Pushes | None = None
     """None pushes nobody."""
+    assistance: Assistance | None = Field(default=None, exclude_if=lambda given: given is None)
+    """None holds nobody up."""
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
-        if not (self.starts or self.weights or self.episodes or self.pushes):
-            raise ValueError("curriculum changes nothing: give starts, weights, episodes or pushes, or leave it out")
+        if not (self.starts or self.weights or self.episodes or self.pushes or self.assistance):
+            raise ValueError(
+                "curriculum changes nothing: give starts, weights, episodes, pushes or assistance, or leave it out"
+            )
         for term, knots in self.weights.items():
             if not knots:
                 raise ValueError(f"weights.{term} has no pairs; expected [[share of the training, factor], …]")
@@ -100,28 +132,27 @@ class Curriculum(Contract):
     def ended(self) -> "Curriculum | None":
         """What it has come to when a training ends, for one that goes on from its policy; None for nothing.
 
-        `starts` follow success, and stay.
+        `starts` and `assistance` follow success, and stay.
         """
         last = {term: knots[-1][1] for term, knots in self.weights.items()}
         weights = {term: ((0.0, factor),) for term, factor in last.items() if factor != 1.0}
         pushes = self.pushes.model_copy(update={"speed_start": self.pushes.speed}) if self.pushes else None
-        if not (self.starts or weights or pushes):
+        if not (self.starts or weights or pushes or self.assistance):
             return None
-        return Curriculum(starts=self.starts, weights=weights, pushes=pushes)
+        return Curriculum(starts=self.starts, weights=weights, pushes=pushes, assistance=self.assistance)
 
     def require(self, env: EnvSpec) -> None:
         """Refuse what a robot cannot have.
 
         Raises:
-            InvalidConfig: it is to be pushed, and nothing lets it move away.
+            InvalidConfig: it is to be pushed or held up, and nothing lets it move away.
         """
-        if self.pushes is None:
-            return
+        forces = {"pushes": self.pushes, "assistance": self.assistance}
+        asked = [f"curriculum.{name}" for name, force in forces.items() if force is not None]
         roots = [joint for joint in env.joints if joint.body == env.morphology.torso]
-        if not any(joint.kind in ("free", "slide") for joint in roots):
+        if asked and not any(joint.kind in ("free", "slide") for joint in roots):
             raise InvalidConfig(
-                f"curriculum.pushes pushes a torso that can move away; that of {env.env_id} is fixed in its place. "
-                "Remove it."
+                f"{asked[0]} moves a torso that can move away; that of {env.env_id} is fixed in its place. Remove it."
             )
 
     def require_terms(self, names: tuple[str, ...]) -> None:

@@ -95,8 +95,8 @@ class TrainConfig(Contract):
     start_states: StartStates | None = None
     """None starts every training episode as Gymnasium does."""
     curriculum: Curriculum | None = None
-    """What changes while the training goes on: starts, weights of the reward's terms, length of the episodes, pushes;
-    None nothing. Evaluation episodes are the same throughout."""
+    """What changes while the training goes on: starts, weights of the reward's terms, length of the episodes, pushes,
+    assistance; None nothing. Evaluation episodes are the same throughout."""
     observe: Observe | None = None
     """What the policy is told besides the simulator's observation; None nothing. A list of features is enough."""
     commands: Commands | None = None

@@ -34,6 +34,8 @@ def test_a_goal_is_read_from_comparisons():
         ({"curriculum": {"weights": {"slip": [[0.5, 1], [0.5, 2]]}}}, "must rise, got 0.5, 0.5"),
         ({"curriculum": {"weights": {"slip": [[1.5, 1]]}}}, "less than or equal to 1"),
         ({"curriculum": {"pushes": {"speed": 1, "every_s": 0.1, "lasts_s": 0.2}}}, "leave a pause between"),
+        ({"curriculum": {"assistance": {"goal": GOAL, "heights": [1, 1]}}}, "heights must rise, got 1, 1"),
+        ({"curriculum": {"assistance": {"goal": []}}}, "at least 1 item"),
         ({"mirror": True, "critic_observation": "full"}, "leave one out"),
         ({"curriculum": {"push": {"speed": 1}}}, "curriculum.push: unknown key; did you mean 'curriculum.pushes'"),
         ({"curriculum": {"pushes": {"sped": 1}}}, "did you mean 'curriculum.pushes.speed'"),

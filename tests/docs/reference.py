@@ -12,7 +12,7 @@ from pydantic_core import PydanticUndefined
 from p2p.cli.app import app
 from p2p.contracts import errors
 from p2p.contracts.commands import Commands
-from p2p.contracts.curriculum import Curriculum, EpisodeGrowth, Pushes, StartCurriculum
+from p2p.contracts.curriculum import Assistance, Curriculum, EpisodeGrowth, Pushes, StartCurriculum
 from p2p.contracts.docstrings import description_of
 from p2p.contracts.observe import Observe
 from p2p.contracts.start_states import PlannedMotions, StartStates
@@ -50,7 +50,7 @@ def commands() -> str:
     return "\n\n".join(["# Commands", MADE, intro, *parts]) + "\n"
 
 
-CURRICULUM = {"starts": StartCurriculum, "episodes": EpisodeGrowth, "pushes": Pushes}
+CURRICULUM = {"starts": StartCurriculum, "episodes": EpisodeGrowth, "pushes": Pushes, "assistance": Assistance}
 
 
 def settings() -> str:

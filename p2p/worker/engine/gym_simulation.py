@@ -75,8 +75,8 @@ class GymSimulation:
             InvalidConfig: always.
         """
         raise InvalidConfig(
-            "curriculum.pushes needs MuJoCo's batches, and these environments run without them "
-            f"({self.engine}). Remove it."
+            "curriculum.pushes and curriculum.assistance need MuJoCo's batches, and these environments run without "
+            f"({self.engine}). Remove them."
         )
 
     def step(self, actions: NDArray[np.floating]) -> Frame:

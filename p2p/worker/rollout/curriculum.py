@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.analysis.windows import all_hold
 from p2p.contracts.curriculum import Curriculum, Pushes, StartCurriculum
 from p2p.contracts.errors import InvalidConfig
-from p2p.worker.engine.simulation import Simulation
 from p2p.worker.engine.vec_env import Block, VecEnv
-from p2p.worker.reward.inputs import RewardInputs
+from p2p.worker.rollout.reached_goals import ReachedGoals
 from p2p.worker.rollout.starts import ORDINARY, StartPlacer
-from p2p.worker.saved_state import State, generator_state, restore_generator
+from p2p.worker.saved_state import State, generator_state, joined, part, restore_generator
 
 Floats = NDArray[np.float64]
 
@@ -82,16 +80,11 @@ class Pusher:
         pushes: How strong, how often, how long.
         env: The training environments.
         seed: Of the draws.
-
-    Raises:
-        InvalidConfig: the simulation takes no forces.
     """
 
     def __init__(self, pushes: Pushes, env: VecEnv, seed: int) -> None:
         self._pushes = pushes
-        self._simulation: Simulation = env.simulation
-        self._torso = env.spec.morphology.torso
-        self._mass = float(env.simulation.model.body(self._torso).subtreemass[0])
+        self._mass = float(env.simulation.model.body(env.spec.morphology.torso).subtreemass[0])
         self._dt = env.spec.dt
         self._lasts = max(1, round(pushes.lasts_s / env.spec.dt))
         self._chance = env.spec.dt / (pushes.every_s - pushes.lasts_s)
@@ -99,7 +92,6 @@ class Pusher:
         self._rng = np.random.default_rng((seed, PUSH_SEED))
         self._left = np.zeros(env.n, dtype=np.int64)
         self._forces = np.zeros((env.n, 3))
-        self._simulation.push(self._torso, self._forces)
         self.speed = pushes.speed_start
         """Change of velocity by a push that begins now [m/s]."""
 
@@ -107,8 +99,8 @@ class Pusher:
         """Set the strength for a share of the training."""
         self.speed = grown(self._pushes.speed_start, self._pushes.speed, self._pushes.until, progress)
 
-    def push(self) -> None:
-        """Apply the forces of the next control step; as many draws are made whatever happens."""
+    def forces(self) -> Floats:
+        """On the torsos in the next control step, shape (n, 3) [N]; as many draws are made whatever happens."""
         n = len(self._left)
         draws = self._rng.random((2, n))
         begins = (self._left == 0) & (draws[0] < self._chance)
@@ -117,8 +109,8 @@ class Pusher:
         self._forces[begins] = force * np.stack([np.cos(angles), np.sin(angles), np.zeros(len(angles))], axis=1)
         self._left[begins] = self._lasts
         self._forces[self._left == 0] = 0.0
-        self._simulation.push(self._torso, self._forces)
         self._left = np.maximum(self._left - 1, 0)
+        return self._forces.copy()
 
     def end(self, ids: Sequence[int]) -> None:
         """End the pushes in the environments `ids`, whose episodes are over."""
@@ -151,10 +143,7 @@ class StartFollower:
         self._curriculum = curriculum
         self._placer = placer
         self._share = placer.share
-        names = frozenset(bound.feature for bound in curriculum.goal)
-        self._inputs = RewardInputs(env.simulation, wanted=names, extra_features=names) if names else None
-        self._reached = np.zeros(env.n, dtype=np.bool_)
-        self._counts = ~shortened
+        self._goals = ReachedGoals(curriculum.goal, env.simulation, shortened) if curriculum.goal else None
         self._ordinary: deque[bool] = deque(maxlen=curriculum.episodes)
 
     def follow(self, block: Block, origins: NDArray[np.intp]) -> None:
@@ -164,16 +153,10 @@ class StartFollower:
             block: The steps.
             origins: Where the episode of each step began, shape (T, n): see `StartPlacer.origins`.
         """
-        if self._inputs is None:
+        if self._goals is None:
             return
-        reached = all_hold(self._curriculum.goal, self._inputs.read(block)).reshape(origins.shape)
-        for began, now, ends in zip(origins, reached, block.ends, strict=True):
-            self._reached |= now
-            for i in np.flatnonzero(ends).tolist():
-                if self._counts[i]:
-                    self._count(int(began[i]), bool(self._reached[i]))
-            self._counts[ends] = True
-            self._reached[ends] = False
+        for step, i, reached in self._goals.ended(block):
+            self._count(int(origins[step, i]), reached)
         self.succeed(_share_of(self._ordinary))
 
     def succeed(self, success: float) -> None:
@@ -188,22 +171,14 @@ class StartFollower:
 
     def state(self) -> State:
         """Episodes under way and counted, and what follows from them."""
-        inputs = {f"inputs.{name}": array for name, array in self._inputs.state().items()} if self._inputs else {}
-        return {
-            "reached": self._reached,
-            "counts": self._counts,
-            "ordinary": np.array(self._ordinary, dtype=np.bool_),
-            **inputs,
-        }
+        goals = self._goals.state() if self._goals is not None else {}
+        return {"ordinary": np.array(self._ordinary, dtype=np.bool_), **joined({"goals": goals})}
 
     def restore(self, state: State) -> None:
         """Continue from a saved state."""
-        self._reached = state["reached"].copy()
-        self._counts = state["counts"].copy()
         self._ordinary.extend(state["ordinary"].tolist())
-        if self._inputs is not None:
-            start = "inputs."
-            self._inputs.restore({k.removeprefix(start): v for k, v in state.items() if k.startswith(start)})
+        if self._goals is not None:
+            self._goals.restore(part(state, "goals"))
 
 
 def _share_of(episodes: "deque[bool]") -> float:

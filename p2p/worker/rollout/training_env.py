@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from p2p.contracts.curriculum import EpisodeGrowth
 from p2p.contracts.training import TrainConfig
 from p2p.worker.engine.vec_env import Block, Step, VecEnv
+from p2p.worker.rollout.assistance import Assistant
 from p2p.worker.rollout.curriculum import Pusher, StartFollower, grown
 from p2p.worker.rollout.ending import EndRule
 from p2p.worker.rollout.policy_inputs import PolicyInputs
@@ -34,10 +35,10 @@ class TrainingEnv:
         first_seed: Environment i is first reset with `first_seed + i`; later resets draw on from there.
         placer: Where some of the episodes begin; None for the environment's own starts.
         rule: What ends an episode besides the environment's own rule and the time; None for nothing.
-        config: Whose curriculum changes starts, episodes and pushes; None for no curriculum.
+        config: Whose curriculum changes starts, episodes and forces; None for no curriculum.
 
     Raises:
-        InvalidConfig: the environments cannot have the curriculum.
+        InvalidConfig: the environments cannot have the curriculum: they take no forces, or lack a feature.
     """
 
     def __init__(
@@ -70,6 +71,12 @@ class TrainingEnv:
         env.limits[:] = [max(1, whole * (i + 1) // env.n) for i in range(env.n)]
         self.shortened: Booleans = env.limits < whole
         """Environments whose first episode is shorter than the others, shape (n,)."""
+        self._assistant = (
+            Assistant(changing.assistance, env.simulation, self.shortened) if changing and changing.assistance else None
+        )
+        self._has_forces = self._pusher is not None or self._assistant is not None
+        if self._has_forces:
+            self._pull()
         self._starts = (
             StartFollower(changing.starts, env, placer, self.shortened)
             if changing and changing.starts and placer
@@ -101,6 +108,8 @@ class TrainingEnv:
             found["curriculum_episode_s"] = self._env.episode_steps * self._env.spec.dt
         if self._pusher is not None:
             found["curriculum_push_speed"] = self._pusher.speed
+        if self._assistant is not None:
+            found["curriculum_assistance"] = self._assistant.share
         return found
 
     @property
@@ -112,8 +121,8 @@ class TrainingEnv:
         """Make one control step of all environments with `actions`, shape (n, action_dim), and the necessary resets."""
         if self._starts is not None and self._placer is not None:
             self._origins.append(self._placer.origins.copy())
-        if self._pusher is not None:
-            self._pusher.push()
+        if self._has_forces:
+            self._pull()
         step = self._env.step(actions)
         self._inputs.follow(step)
         self.reached = self._inputs.now
@@ -131,6 +140,8 @@ class TrainingEnv:
         if self._starts is not None:
             self._starts.follow(block, np.array(self._origins))
             self._origins = []
+        if self._assistant is not None:
+            self._assistant.follow(block)
         return block
 
     def state(self) -> State:
@@ -139,7 +150,8 @@ class TrainingEnv:
         rule = self._rule.state() if self._rule else {}
         starts = self._starts.state() if self._starts else {}
         pushes = self._pusher.state() if self._pusher else {}
-        own = {"placer": placer, "rule": rule, "starts": starts, "pushes": pushes}
+        assistance = self._assistant.state() if self._assistant else {}
+        own = {"placer": placer, "rule": rule, "starts": starts, "pushes": pushes, "assistance": assistance}
         return joined({"envs": self._env.state(), "inputs": self._inputs.state(), **own})
 
     def restore(self, state: State) -> None:
@@ -158,10 +170,21 @@ class TrainingEnv:
             self._starts.restore(part(state, "starts"))
         if self._pusher:
             self._pusher.restore(part(state, "pushes"))
+        if self._assistant:
+            self._assistant.restore(part(state, "assistance"))
 
     def close(self) -> None:
         """Free the environments."""
         self._env.close()
+
+    def _pull(self) -> None:
+        """Apply the forces of the next control step."""
+        forces = np.zeros((self.n, 3))
+        if self._pusher is not None:
+            forces += self._pusher.forces()
+        if self._assistant is not None:
+            forces += self._assistant.forces(self._env.now)
+        self.simulation.push(self._env.spec.morphology.torso, forces)
 
     def _begin(self, ids: Sequence[int], seeds: Sequence[int | None]) -> None:
         frame = self._env.simulation.reset(ids, seeds)

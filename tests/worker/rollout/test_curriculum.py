@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from p2p.contracts.curriculum import Curriculum, Pushes
+from p2p.contracts.curriculum import Assistance, Curriculum, Pushes
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.start_states import StartState, StartStates
@@ -13,6 +13,7 @@ from p2p.envs import catalog
 from p2p.store.iterations import IterationRecord
 from p2p.worker.engine import simulation
 from p2p.worker.engine.vec_env import VecEnv
+from p2p.worker.rollout.assistance import Assistant
 from p2p.worker.rollout.curriculum import Pusher, RewardWeights
 from p2p.worker.rollout.episodes import run_episodes
 from p2p.worker.training.run import Run
@@ -125,6 +126,7 @@ def test_evaluation_is_the_same_to_the_bit_with_and_without():
         "weights": {"v": [[0.0, 0.1]]},
         "episodes": {"start_s": 0.2},
         "pushes": {"speed": 5.0, "every_s": 0.2},
+        "assistance": {"goal": ["time >= 0.5"]},
     }
     plain = TrainConfig(start_states=StartStates(states=tuple(map(StartState.model_validate, STATES))), **SIZES)
     changing = plain.model_copy(update={"curriculum": Curriculum.model_validate(everything)})
@@ -149,7 +151,7 @@ def test_pushes_grow_and_move_the_robot_as_fast_as_they_say():
         qpos = frame.qpos[i] + 5.0 * (np.arange(15) == 2)
         frame = frame.replaced(np.array([i]), env.simulation.place(i, qpos, np.zeros(14)))
     env.begin(range(8), frame)
-    pusher.push()
+    env.simulation.push("torso", pusher.forces())
     after = env.step(np.zeros((8, 8), np.float32)).after
     velocities = np.array(
         [velocity(env.simulation.model, *state) for state in zip(after.qpos, after.qvel, strict=True)]
@@ -170,10 +172,47 @@ def velocity(model, qpos, qvel):
     return data.subtree_linvel[model.body("torso").id].copy()
 
 
-def test_environments_without_batches_or_that_cannot_move_are_not_pushed(monkeypatch, tmp_path):
-    pushes = {"pushes": {"speed": 1.0}}
+FORCES = {"pushes": {"pushes": {"speed": 1.0}}, "assistance": {"assistance": {"goal": ["time >= 1"]}}}
+
+
+@pytest.mark.parametrize("name", FORCES)
+def test_environments_without_batches_or_that_cannot_move_take_no_forces(monkeypatch, tmp_path, name):
     with pytest.raises(InvalidConfig, match="Reacher-v5 is fixed in its place"):
-        training(tmp_path / "fixed", pushes, env_id="Reacher-v5")
+        training(tmp_path / "fixed", FORCES[name], env_id="Reacher-v5")
     monkeypatch.setattr(simulation, "unavailable", lambda: "no batches here")
-    with pytest.raises(InvalidConfig, match="needs MuJoCo's batches"):
-        training(tmp_path / "gym", pushes)
+    with pytest.raises(InvalidConfig, match="need MuJoCo's batches"):
+        training(tmp_path / "gym", FORCES[name])
+
+
+@pytest.mark.parametrize(
+    ("share", "raised", "expected"), [(1.0, 1.0, 1.0), (0.25, 1.0, 0.25), (1.0, 2.25, 0.75), (1.0, 4.0, 0.0)]
+)
+def test_assistance_holds_its_share_of_the_weight_up_to_the_heights(share, raised, expected):
+    env = VecEnv(TrainConfig(env_id="Ant-v5"), catalog.load("Ant-v5"), 2)
+    held = Assistance(goal=["time >= 1"], share=share, heights=(2.0, 3.0))
+    assistant = Assistant(held, env.simulation, np.zeros(2, dtype=np.bool_))
+    env.reset(range(2), range(2))
+    qpos = np.array([0.0, 0.0, raised, 1.0, 0.0, 0.0, 0.0, *[0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0]])
+    for i in range(2):  # in the air, where nothing else holds it
+        env.begin([i], env.simulation.place(i, qpos, np.zeros(14)))
+    env.simulation.push("torso", assistant.forces(env.now))
+    after = env.step(np.zeros((2, 8), np.float32)).after
+    for state in zip(after.qpos, after.qvel, strict=True):
+        fallen = velocity(env.simulation.model, *state)[2]
+        assert fallen == pytest.approx(-(1.0 - expected) * 9.81 * env.spec.dt, abs=2e-3)
+
+
+def test_assistance_falls_with_success_and_rises_without():
+    held = Assistance(goal=["velocity_x >= 0"], share=1.0, success=0.75, step=0.02)
+    env = VecEnv(TrainConfig(env_id="HalfCheetah-v5", episode_s=0.1), catalog.load("HalfCheetah-v5"), 4)
+    assistant = Assistant(held, env.simulation, np.array([True, False, False, False]))
+    found = []
+    for speed in (5.0, 5.0, -5.0, -5.0):
+        env.reset(range(4), range(4))
+        for i in range(4):
+            env.begin([i], env.simulation.place(i, np.zeros(9), speed * (np.arange(9) == 0)))
+        for _ in range(2):
+            env.step(np.zeros((4, 6), np.float32))
+        assistant.follow(env.take_block())
+        found.append(assistant.share)
+    assert found == pytest.approx([1.0 - 3 * 0.02, 1.0 - 7 * 0.02, 1.0, 1.0])  # the first shortened one does not count

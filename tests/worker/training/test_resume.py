@@ -76,6 +76,7 @@ CHANGING = {
             "weights": {"change": [[0, 0.1], [0.7, 1.5]]},
             "episodes": {"start_s": 0.3, "until": 0.8},
             "pushes": {"speed": 1.5, "every_s": 0.4},
+            "assistance": {"goal": ["abs(pitch) >= 0.5"], "share": 0.3, "step": 0.02, "heights": (-0.5, 0.5)},
         }
     ),
 }

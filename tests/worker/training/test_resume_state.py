@@ -40,6 +40,7 @@ CURRICULUM = {
         "weights": {"change": [[0, 0.1], [0.8, 2.0]]},
         "episodes": {"start_s": 0.4, "until": 0.9},
         "pushes": {"speed": 2.0, "every_s": 0.3, "until": 1.0},
+        "assistance": {"goal": ["height >= 0.7"], "share": 0.3, "step": 0.02, "heights": [0.2, 1.0]},
     },
 }
 REVERSE = {
