@@ -36,10 +36,6 @@ class PlannedMotions(Contract):
     """What a motion has to reach: all of these at one step. A text such as "height >= 1.0" is enough."""
     seconds: float = Field(default=2.0, gt=0, le=10)
     """Longest time of a motion [s]; it ends once the goal has held for 0.3 s."""
-    stance: bool = Field(default=False, exclude_if=lambda stance: not stance)
-    """Whether a motion that reached the goal is followed by the way to the robot's stance: its joints as at its start,
-    the whole upright and at rest, its centre of mass above its feet. Half of the states lie on that way, blended;
-    `curriculum.starts.reverse` begins at its end."""
     motions: int = Field(default=4, ge=1, le=16)
     """How many are found, each from a start of its own. Up to three times as many are tried; those that miss the goal
     are left out, unless all do."""

@@ -196,7 +196,7 @@ _LYING = RobotFacts(
     ),
     effort=0.05,
     stand=Band(1.0, 1.6),
-    budgets={"stand_up": 10_000_000},
+    budgets={"stand_up": 4_000_000},
 )
 _ARM = "it is an arm that is fixed to the ground"
 _CART = "it is a cart with a pole"

@@ -11,15 +11,15 @@ from p2p.rewards.templates.terms import effort, number
 HOLD_S = 1.0
 """How long it must stand, where the sentence does not say [s]."""
 UP_S = 2.0
-"""When it is to be up [s]: planned motions are after about one."""
-PLANNED_S = 2.0
-"""Longest time of a planned motion [s]."""
-NOISE = 0.03
-"""Of the states that its episodes begin in [rad], of which the first are all its one stance."""
+"""When it is to be up [s]."""
+HELD = 1.2
+"""Share of the weight that is held at first: the robot hangs, and learns to put its feet below itself."""
+HELD_UP_TO = 1.3
+"""Height from which on nothing is held, as a share of the lowest that counts as standing, below which all is."""
+SUCCEED = 0.5
+"""Share of the training episodes that stand at their end, where it is held less and less."""
 STOOD_S = 4.0
-"""Time after which a training episode that stands has succeeded [s]: the next ones begin nearer to lying."""
-MASTERED = 0.9
-"""Share of such episodes from one state that have to succeed before few begin in it any more."""
+"""Time after which a training episode that stands has succeeded [s]."""
 OVER = 1.1
 """Height that is paid in full, as a share of the lowest that counts as standing."""
 RISING = 0.8
@@ -65,7 +65,7 @@ class StandUp(Template):
                  "raising the torso"),
             Term("upright", 0.3, '(1.0 + info["up"]) / 2.0', "(1 + u_z)/2", "turning the torso upright"),
             Term("stands", 2.0, "standing", latex, "standing", margin=round(0.3 * low, 3)),
-            Term("feet", 1.0, 'standing * info["feet_down"]', rf"{latex}\,c_f", "standing with its feet on the floor"),
+            Term("feet", 2.0, 'standing * info["feet_down"]', rf"{latex}\,c_f", "standing with its feet on the floor"),
             effort(body.effort),
         )  # fmt: skip
         where = (at_least("height", low), at_least("up", 0.7), at_most("torso_contact", 0.5))
@@ -104,23 +104,12 @@ class StandUp(Template):
                 "terminate_when_unhealthy": False,
                 "end_when": [f"height/min(time, {UP_S:g}) <= {number(RISING * low / UP_S)}"],
                 "end_when_lost": [f"height >= {number(RISING * low)}"],
-                "start_states": {
-                    "share": 0.95,
-                    "noise": NOISE,
-                    "planned": {
-                        "goal": [f"height >= {number(1.05 * low)}", "up >= 0.75"],
-                        "seconds": PLANNED_S,
-                        "stance": True,
-                        "motions": 1,
-                    },
-                },
                 "curriculum": {
-                    "starts": {
+                    "assistance": {
                         "goal": [f"time >= {STOOD_S:g}", f"height >= {number(low)}"],
-                        "reverse": True,
-                        "success": MASTERED,
-                        "episodes": 10,
-                        "share_end": 0.5,
+                        "share": HELD,
+                        "heights": [low, round(HELD_UP_TO * low, 3)],
+                        "success": SUCCEED,
                     }
                 },
                 **_NETWORKS,

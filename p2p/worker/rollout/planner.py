@@ -21,7 +21,6 @@ from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.vec_env import Block, VecEnv
 from p2p.worker.reward.inputs import RewardInputs
 from p2p.worker.reward.recorded_steps import Columns
-from p2p.worker.rollout.balanced_stance import balanced_stance, way_to_stance
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -63,8 +62,10 @@ class Motion:
     """How near to the goal its nearest step came: 1 where all of it held, 0 or less where it came no nearer."""
     reached: bool
     """Whether the goal held, at one step at least."""
-    stance: StartState | None = None
-    """The robot's stance, where the motion reached its goal and is to be followed by it."""
+
+    def spread(self, count: int) -> tuple[StartState, ...]:
+        """`count` of its states but the first, evenly spaced in time."""
+        return tuple(self.states[place] for place in np.linspace(1, len(self.states) - 1, count).astype(int))
 
 
 class Planner:
@@ -95,7 +96,6 @@ class Planner:
         self._rng = np.random.default_rng(seed)
         self._length = round(planned.seconds / spec.dt)
         self._held = max(1, round(HELD_S / spec.dt))
-        self._ends_in_stance = planned.stance
         self._follow = max(1, round(FOLLOWED_S / spec.dt))
         simulation = self._env.simulation
         self._middle = (simulation.action_high + simulation.action_low) / 2.0
@@ -134,19 +134,7 @@ class Planner:
                 held = held + 1 if holds[t, chosen] else 0
                 reached |= held > 0
             plan = self._shift @ tried.knots[chosen]
-        stance = None
-        if reached and self._ends_in_stance:
-            stance = balanced_stance(self._env.simulation.model, self._env.spec, states[0])
-        return Motion(tuple(states), nearest, reached, stance)
-
-    def spread(self, motion: Motion, count: int) -> tuple[StartState, ...]:
-        """`count` states of a motion, evenly spaced in time; the last half of them on the way to its stance, if any."""
-        way: tuple[StartState, ...] = ()
-        if motion.stance is not None:
-            model, spec = self._env.simulation.model, self._env.spec
-            way = way_to_stance(model, spec, motion.states[-1], motion.stance, count // 2)
-        places = np.linspace(1, len(motion.states) - 1, count - len(way)).astype(int)
-        return (*(motion.states[place] for place in places), *way)
+        return Motion(tuple(states), nearest, reached)
 
     def close(self) -> None:
         """Free the simulations."""

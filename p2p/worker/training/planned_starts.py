@@ -34,7 +34,7 @@ def start_states(run: Run, seed: int, threads: int) -> StartStates | None:
         print(f"Planned {len(motions)} motions to begin in, in {planner.steps:,} steps.", file=sys.stderr, flush=True)
         kept = _reached(motions) or motions
         found = FoundMotions(
-            states=tuple(state for motion in kept for state in planner.spread(motion, MOST_STATES // len(kept))),
+            states=tuple(state for motion in kept for state in motion.spread(MOST_STATES // len(kept))),
             motions=len(motions),
             reached=len(_reached(motions)),
             kept=len(kept),

@@ -1,9 +1,8 @@
-"""A humanoid on its back is to stand up: episodes that begin in planned motions, and none that do. Two hours a seed.
+"""A humanoid on its back is to stand up: held up at first, and less the more it succeeds; and never held up.
 
-python examples/16_motions_found_by_planning.py runs 1,2,3 10000000
+python examples/16_a_robot_that_is_held_up.py runs 1,2,3 4000000
 """
 
-import json
 import sys
 
 import p2p
@@ -13,7 +12,7 @@ SEEDS = [int(seed) for seed in sys.argv[2].split(",")] if len(sys.argv) > 2 else
 STEPS = int(sys.argv[3]) if len(sys.argv) > 3 else 20_000
 
 for seed in SEEDS:
-    for name, starts in (("planned", {}), ("not planned", {"start_states": None, "curriculum": None})):
+    for name, without in (("held up", {}), ("not held up", {"curriculum": None})):
         session = p2p.run(
             "stand up",
             env="HumanoidStandup-v5",
@@ -21,12 +20,9 @@ for seed in SEEDS:
             runs_dir=RUNS_DIR,
             n_seeds=1,
             max_iterations=1,
-            config={"total_timesteps": STEPS, **starts},
+            config={"total_timesteps": STEPS, **without},
         ).wait()
         verdict = session.judgment
         print(f"seed {seed}, {name}: {verdict.success_rate:.0%} of {verdict.n_rollouts}", flush=True)
         for criterion in verdict.criteria:
             print(f"  {criterion.title}: {criterion.value:.2f}, needed {criterion.threshold:g}", flush=True)
-
-found = json.loads(next(session.path.parent.rglob("planned_states.json")).read_text())
-assert found["reached"] > 0  # motions that stood, before anything was learned
