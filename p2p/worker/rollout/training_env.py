@@ -76,7 +76,7 @@ class TrainingEnv:
         )
         self._has_forces = self._pusher is not None or self._assistant is not None
         if self._has_forces:
-            self._pull()
+            self._pull(np.zeros((env.n, 3)))  # refuses before anything is learnt
         self._starts = (
             StartFollower(changing.starts, env, placer, self.shortened)
             if changing and changing.starts and placer
@@ -122,7 +122,7 @@ class TrainingEnv:
         if self._starts is not None and self._placer is not None:
             self._origins.append(self._placer.origins.copy())
         if self._has_forces:
-            self._pull()
+            self._pull(self._forces())
         step = self._env.step(actions)
         self._inputs.follow(step)
         self.reached = self._inputs.now
@@ -177,14 +177,17 @@ class TrainingEnv:
         """Free the environments."""
         self._env.close()
 
-    def _pull(self) -> None:
-        """Apply the forces of the next control step."""
+    def _pull(self, forces: Floats) -> None:
+        self.simulation.push(self._env.spec.morphology.torso, forces)
+
+    def _forces(self) -> Floats:
+        """On the torsos in the next control step, shape (n, 3) [N]."""
         forces = np.zeros((self.n, 3))
         if self._pusher is not None:
             forces += self._pusher.forces()
         if self._assistant is not None:
             forces += self._assistant.forces(self._env.now)
-        self.simulation.push(self._env.spec.morphology.torso, forces)
+        return forces
 
     def _begin(self, ids: Sequence[int], seeds: Sequence[int | None]) -> None:
         frame = self._env.simulation.reset(ids, seeds)
