@@ -19,6 +19,8 @@ BLIND = 0.2
 """Explained variance below which the value network predicts next to nothing."""
 FELL = 0.2
 """Fall of the success rate from the best checkpoint to the last that is more than the noise of 20 rollouts."""
+STILL_HELD = 0.05
+"""Share of the weight, held by `curriculum.assistance` at the end of a training, that its policy leans on."""
 APART = 0.5
 """Difference between the success rates of seeds that makes it a matter of luck."""
 WANTED_CHANCE = 0.9
@@ -32,6 +34,7 @@ def advise(course: TrainingCourse) -> tuple[Advice, ...]:
     | measured | means | lever |
     |---|---|---|
     | a seed succeeds, another does not | the luck of the seed | more seeds |
+    | the robot is still held up at the end | not finished | more steps, as many as the rest asks for |
     | terms that never paid, episodes shorter than judged ones | a stage lies beyond their end | longer episodes |
     | terms that never paid, episodes long enough | a stage is not found from the start | start states near it |
     | success fell after its best | updates undo what was learnt | steadier updates, and no more steps |
@@ -42,7 +45,7 @@ def advise(course: TrainingCourse) -> tuple[Advice, ...]:
     """
     if _best(course) >= course.needed:
         return tuple(_of_seeds(course))
-    rules = (_of_seeds, _of_stages, _of_fall, _of_rise, _of_noise, _of_critic, _of_what_is_left)
+    rules = (_of_seeds, _of_assistance, _of_stages, _of_fall, _of_rise, _of_noise, _of_critic, _of_what_is_left)
     found: list[Advice] = []
     for rule in rules:
         if rule is _of_what_is_left and found:
@@ -70,6 +73,15 @@ def _of_seeds(course: TrainingCourse) -> Iterator[Advice]:
     )
 
 
+def _of_assistance(course: TrainingCourse) -> Iterator[Advice]:
+    first, last = (course.dynamics.get(f"assistance_{name}", 0.0) for name in ("first", "last"))
+    if last <= STILL_HELD:
+        return
+    factor = min(MOST_MORE, max(LEAST_MORE, first / (first - last))) if first > last else MOST_MORE
+    finding = f"Of {first:.0%} of the robot's weight, {last:.0%} were held at the end; judged rollouts hold nothing."
+    yield _more(course, factor, finding)
+
+
 def _of_stages(course: TrainingCourse) -> Iterator[Advice]:
     if not course.silent_terms:
         return
@@ -88,7 +100,8 @@ def _of_stages(course: TrainingCourse) -> Iterator[Advice]:
             lever=Lever.START_STATES,
             finding=finding,
             text="Begin half of the training episodes near it, with start_states, and leave them by curriculum.starts; "
-            "where no such state is known, start_states.planned finds motions to it.",
+            "where no such state is known, start_states.planned finds motions to it, and "
+            "curriculum.assistance holds up a robot that cannot stay there.",
         )
 
 
@@ -109,6 +122,8 @@ def _of_fall(course: TrainingCourse) -> Iterator[Advice]:
 
 
 def _of_rise(course: TrainingCourse) -> Iterator[Advice]:
+    if any(_of_assistance(course)):
+        return
     if any(_of_fall(course)):  # the return rises where the success fell: it pays for something else
         return
     points = [point for point in course.checkpoints if point.score is not None]

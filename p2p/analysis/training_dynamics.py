@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.analysis.plateau import STILL_HELD
+
 Floats = NDArray[np.float64]
 
 KL_SPIKE = 0.1
@@ -45,6 +47,7 @@ def dynamics(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     | return_gain, return_drop       | last minus first, largest minus last, both over the range of the returns       |
     | return_slope                   | straight-line rise over the last third, over the range of the returns          |
     | plateau                        | 1 when that is within `FLAT`, or its own noise, of 0; else 0                   |
+    | assistance_first, _last        | first share of the weight that was held; mean of the last fifth                |
     | reward_term_<name>_first/_last | mean of the first and last fifth                                               |
     """
     training = [row for row in rows if row.get("type") != "eval"]
@@ -64,6 +67,8 @@ def dynamics(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     if len(loss) >= ENOUGH_ROWS and (early := float(np.median(loss[: len(loss) // 2]))) > 0:
         numbers["value_loss_growth"] = float(np.median(loss[-_fifth(loss) :])) / early
     numbers |= _returns(_series(training, "episodic_return"))
+    if len(held := _series(training, "curriculum_assistance")):
+        numbers |= {"assistance_first": float(held[0]), "assistance_last": _last_fifth(held)}
     for name in sorted({key for row in training for key in row if key.startswith(PREFIX)}):
         if len(values := _series(training, name)):
             numbers |= {f"{name}_first": _first_fifth(values), f"{name}_last": _last_fifth(values)}
@@ -102,6 +107,12 @@ _WARNINGS: tuple[tuple[str, Callable[[float], bool], str], ...] = (
         "return_drop",
         lambda x: x > 0.3,
         "The return fell after its best, from {return_max:.4g} to {return_last:.4g}.",
+    ),
+    (
+        "assistance_last",
+        lambda x: x > STILL_HELD,
+        "At the end of the training {assistance_last:.0%} of the robot's weight were still held; judged rollouts hold "
+        "nothing.",
     ),
     (
         "plateau",

@@ -7,6 +7,8 @@ from p2p.contracts.advice import CheckpointPoint, Lever, TrainingCourse
 
 STEADY = {"plateau": 1.0, "return_slope": 0.0, "policy_std_ratio": 0.8, "explained_variance": 0.9, "return_last": 12.3}
 
+RISING = {"plateau": 0.0, "return_slope": 0.2}
+
 
 def course(*successes, **fields):
     points = tuple(
@@ -36,6 +38,8 @@ def levers(*successes, **fields):
         ((0.0, 0.0), {"silent_terms": ("hold",), "judged_s": 6.0}, [Lever.LONGER_EPISODES]),
         ((0.0, 0.0), {"silent_terms": ("hold",)}, [Lever.START_STATES]),
         ((0.0, 0.0), {"silent_terms": ("hold",), "has_start_states": True}, [Lever.ANOTHER_REWARD]),
+        ((0.0, 0.1), {"dynamics": {**RISING, "assistance_first": 1.2, "assistance_last": 0.6}}, [Lever.MORE_STEPS]),
+        ((0.0, 0.0), {"dynamics": {**STEADY, "assistance_first": 1.2, "assistance_last": 0.0}}, [Lever.ANOTHER_REWARD]),
         ((0.0, 1.0), {"seed_success": (1.0, 0.0)}, [Lever.MORE_SEEDS]),
         ((0.0, 1.0), {"seed_success": (1.0, 0.9)}, []),
     ],
@@ -50,6 +54,14 @@ def test_steps_are_extrapolated_from_the_rise_and_bounded():
     assert steps[1] == pytest.approx(483_333, abs=2)
     (slow,) = advise(course(0.3, 0.36))
     assert slow.config["total_timesteps"] == 300_000  # at most three times as many
+
+
+def test_a_robot_that_is_still_held_up_asks_for_the_steps_that_the_rest_would_take():
+    (half,) = advise(course(0.0, 0.0, dynamics={**RISING, "assistance_first": 1.2, "assistance_last": 0.6}))
+    (none,) = advise(course(0.0, 0.0, dynamics={**RISING, "assistance_first": 1.2, "assistance_last": 1.2}))
+    assert half.config["total_timesteps"] == 200_000
+    assert "Of 120% of the robot's weight, 60% were held at the end" in half.finding
+    assert none.config["total_timesteps"] == 300_000
 
 
 def test_the_number_of_new_seeds_follows_from_how_many_were_good():

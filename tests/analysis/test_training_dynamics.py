@@ -72,6 +72,7 @@ def test_a_steady_training_gives_no_warning():
             clip_fraction=[0.1] * n,
             explained_variance=list(np.linspace(0.1, 0.9, n)),
             reward_term_speed=list(np.linspace(0, 2, n)),
+            curriculum_assistance=[1.0] * 50 + [0.02] * 50,
         )
     )
     assert dynamics_warnings(numbers) == ()
@@ -88,6 +89,7 @@ def test_a_steady_training_gives_no_warning():
         ({"policy_std": list(np.geomspace(0.6, 0.01, 20))}, "Exploration collapsed"),
         ({"explained_variance": [-0.1] * 20}, "value function explains"),
         ({"value_loss": list(np.geomspace(0.1, 1e4, 20))}, "value loss grew"),
+        ({"curriculum_assistance": [1.0] * 10 + [0.4] * 10}, "40% of the robot's weight were still held"),
         ({"policy_loss": [0.1] * 19 + [math.nan]}, "1 training values were not finite"),
     ],
 )
