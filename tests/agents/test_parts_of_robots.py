@@ -67,6 +67,20 @@ def test_rewards_of_a_reared_robot_are_of_its_size(robots: dict[str, EnvSpec]) -
     assert 'info["top_height"], 0.4' in draft.source, "the cheetah's 1.1 m is three ponies high"
 
 
+def test_a_robot_on_two_legs_is_paid_for_standing_at_its_height_and_one_on_four_is_not(
+    robots: dict[str, EnvSpec],
+) -> None:
+    author = BuiltinAuthor()
+    sources = {
+        name: author.write(author.elicit("move forward", robots[name]), robots[name]).source
+        for name in ("biped", "pony")
+    }
+    height = robots["biped"].rest_height
+    assert '"alive": w["alive"] * upright' in sources["biped"]
+    assert f'tolerance(info["height"], {round(0.88 * height, 4)}, {round(1.25 * height, 4)}' in sources["biped"]
+    assert "alive" not in sources["pony"]
+
+
 def arm_beside(thing: str, name: str = "thing") -> str:
     body = f'<body name="{name}" pos="0.3 0 0.1"><freejoint/>{thing}</body></worldbody>'
     return ARM.replace("</worldbody>", body)
