@@ -79,6 +79,8 @@ def test_a_robot_on_two_legs_is_paid_for_standing_at_its_height_and_one_on_four_
     assert '"alive": w["alive"] * upright' in sources["biped"]
     assert f'tolerance(info["height"], {round(0.88 * height, 4)}, {round(1.25 * height, 4)}' in sources["biped"]
     assert "alive" not in sources["pony"]
+    still = author.write(author.elicit("stand still", robots["biped"]), robots["biped"]).source
+    assert "alive" not in still, "beside standing still, it pays for moving about"
 
 
 def arm_beside(thing: str, name: str = "thing") -> str:

@@ -142,6 +142,8 @@ class RobotFacts:
     features: frozenset[str] = frozenset()
     dt: float = 0.05
     feet_names: tuple[str, ...] = ()
+    legs: int = 0
+    """Bodies that its feet are on: one may have several."""
     joints: tuple[str, ...] = ()
     """Hinges between its parts."""
     described: bool = False

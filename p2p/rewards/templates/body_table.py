@@ -11,7 +11,6 @@ from p2p.contracts.env import EnvSpec, inner_joints
 from p2p.rewards.legs import four_feet
 from p2p.rewards.templates.bodies import Band, JumpLimits, Pacing, RobotFacts, Thing, Upright
 from p2p.rewards.templates.skill import Pace
-from p2p.rewards.templates.terms import number
 
 OF_MODEL_FILES = {"reach": 1_000_000, "move": 1_200_000}
 """Training steps of robots from model files, at most: a training ends when its verdict is clear. With 1.2 million a Go1
@@ -262,6 +261,7 @@ def body_of(spec: EnvSpec) -> RobotFacts:
         features=frozenset(spec.feature_names),
         dt=spec.dt,
         feet_names=spec.morphology.feet if "airborne" in spec.feature_names else (),
+        legs=len({geom.body for geom in spec.geoms if geom.name in spec.morphology.feet}),
         joints=inner_joints(spec),
         described=spec.robot is not None,
         thing=_thing(spec) if spec.robot is not None and spec.morphology.target is not None else None,
@@ -294,16 +294,9 @@ def _guess(spec: EnvSpec) -> RobotFacts:
     skills = {name for name, needs in _NEEDS.items() if features.issuperset(needs)}
     solid = "up" in features
     loose = "yaw" in features
-    upright = 'tolerance(info["up"], 0.7, 1.0, 0.7)' if solid else "1.0"
-    balances = solid and 1 <= _legs(spec) <= 2
-    if balances:  # it falls at first: where standing is not paid, it learns to fall at once, before it is charged
-        low, high, margin = (number(share * height) for share in (0.88, 1.25, 0.3))
-        upright += f' * tolerance(info["height"], {low}, {high}, {margin})'
     return RobotFacts(
         skills=frozenset(skills),
-        gate=upright,
-        alive="upright" if balances else None,
-        alive_weight=1.0,
+        gate='tolerance(info["up"], 0.7, 1.0, 0.7)' if solid else "1.0",
         upright=Upright() if solid else None,
         sideways=0.4 if loose and solid else None,
         paces={
@@ -318,11 +311,6 @@ def _guess(spec: EnvSpec) -> RobotFacts:
         terminates=spec.can_disable_termination,
         budgets=OF_MODEL_FILES if spec.robot is not None else {},
     )
-
-
-def _legs(spec: EnvSpec) -> int:
-    """Bodies that it stands on; each may have several feet."""
-    return len({geom.body for geom in spec.geoms if geom.name in spec.morphology.feet})
 
 
 _NEEDS: dict[str, tuple[str, ...]] = {
