@@ -86,7 +86,7 @@ class Assistance(Contract):
     heights: tuple[float, float] | None = None
     """Height of the torso up to which it pulls in full, and from which on it does not [m]; in between it falls
     linearly. None pulls in full at any height."""
-    success: float = Field(default=0.7, gt=0, lt=1)
+    success: float = Field(default=0.5, gt=0, lt=1)
     """Share of the episodes that have to reach the goal for the force to fall."""
     step: float = Field(default=0.003, gt=0, le=0.1)
     """By how much of the weight it falls after an episode that reached the goal. After one that did not it rises, by
@@ -140,6 +140,12 @@ class Curriculum(Contract):
         if not (self.starts or weights or pushes or self.assistance):
             return None
         return Curriculum(starts=self.starts, weights=weights, pushes=pushes, assistance=self.assistance)
+
+    @property
+    def goals(self) -> dict[str, Bounds]:
+        """Bounds that episodes are to reach, by where they stand in the configuration."""
+        followed = {"starts": self.starts, "assistance": self.assistance}
+        return {f"curriculum.{name}.goal": part.goal for name, part in followed.items() if part is not None}
 
     def require(self, env: EnvSpec) -> None:
         """Refuse what a robot cannot have.

@@ -16,8 +16,6 @@ HELD = 1.2
 """Share of the weight that is held at first: the robot hangs, and learns to put its feet below itself."""
 HELD_UP_TO = 1.3
 """Height from which on nothing is held, as a share of the lowest that counts as standing, below which all is."""
-SUCCEED = 0.5
-"""Share of the training episodes that stand at their end, where it is held less and less."""
 STOOD_S = 4.0
 """Time after which a training episode that stands has succeeded [s]."""
 OVER = 1.1
@@ -109,7 +107,6 @@ class StandUp(Template):
                         "goal": [f"time >= {STOOD_S:g}", f"height >= {number(low)}"],
                         "share": HELD,
                         "heights": [low, round(HELD_UP_TO * low, 3)],
-                        "success": SUCCEED,
                     }
                 },
                 **_NETWORKS,

@@ -126,8 +126,8 @@ def check_reward(
     require_bounds(config.end_when_lost, spec, "end_when_lost")
     if config.curriculum is not None:
         config.curriculum.require(spec)
-        if config.curriculum.starts is not None:
-            require_bounds(config.curriculum.starts.goal, spec, "curriculum.starts.goal")
+        for name, goal in config.curriculum.goals.items():
+            require_bounds(goal, spec, name)
     check = IterationRecord(directory)
     check.save_env_spec(spec)
     check.save_reward_source(draft.source)

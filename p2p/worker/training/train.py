@@ -140,8 +140,8 @@ class Training:
         changing = config.curriculum
         if changing is not None:
             changing.require(run.spec)
-            if changing.starts is not None:
-                require_bounds(changing.starts.goal, run.spec, "curriculum.starts.goal")
+            for name, goal in changing.goals.items():
+                require_bounds(goal, run.spec, name)
         self._follows_checkpoints = changing is not None and changing.starts is not None and not changing.starts.goal
         if self._follows_checkpoints and run.intent is None:
             raise InvalidConfig(

@@ -216,3 +216,9 @@ def test_assistance_falls_with_success_and_rises_without():
         assistant.follow(env.take_block())
         found.append(assistant.share)
     assert found == pytest.approx([1.0 - 3 * 0.02, 1.0 - 7 * 0.02, 1.0, 1.0])  # the first shortened one does not count
+
+
+@pytest.mark.parametrize("name", ["starts", "assistance"])
+def test_a_goal_over_a_feature_that_the_robot_lacks_is_refused_by_its_place(tmp_path, name):
+    with pytest.raises(InvalidConfig, match=rf"curriculum\.{name}\.goal.*hight"):
+        training(tmp_path, {name: {"goal": ["hight >= 1"]}}, start_states={"share": 0.5, "states": STATES})
