@@ -1,4 +1,4 @@
-"""A humanoid on its back is to stand up: held up at first, and less the more it succeeds; and never held up.
+"""A humanoid on its back is to stand up: held up at first, and less the more it succeeds; and not. An hour a seed.
 
 python examples/16_a_robot_that_is_held_up.py runs 1,2,3 6000000
 """
