@@ -122,7 +122,7 @@ def _of_fall(course: TrainingCourse) -> Iterator[Advice]:
 
 
 def _of_rise(course: TrainingCourse) -> Iterator[Advice]:
-    if any(_of_assistance(course)):
+    if any(_of_assistance(course)):  # which asks for more steps itself
         return
     if any(_of_fall(course)):  # the return rises where the success fell: it pays for something else
         return

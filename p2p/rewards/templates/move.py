@@ -144,7 +144,7 @@ class Move(Template):
 
 
 def _paid_for_standing(body: RobotFacts) -> RobotFacts:
-    """A robot that falls at first: where standing at its height is not paid, falling at once saves it the prices."""
+    """The robot, paid at each step for standing at its height: else it does best to fall, and be charged no more."""
     low, high, margin = (number(share * body.standing) for share in (0.88, 1.25, 0.3))
     gate = f'{body.gate} * tolerance(info["height"], {low}, {high}, {margin})'
     budgets = {**body.budgets, "move": BALANCING_STEPS}

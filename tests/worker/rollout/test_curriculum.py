@@ -215,7 +215,7 @@ def test_assistance_falls_with_success_and_rises_without():
             env.step(np.zeros((4, 6), np.float32))
         assistant.follow(env.take_block())
         found.append(assistant.share)
-    assert found == pytest.approx([1.0 - 3 * 0.02, 1.0 - 7 * 0.02, 1.0, 1.0])  # the first shortened one does not count
+    assert found == pytest.approx([1.0 - 3 * 0.02, 1.0 - 7 * 0.02, 1.0, 1.0])  # of the first four one was shortened
 
 
 @pytest.mark.parametrize("name", ["starts", "assistance"])
