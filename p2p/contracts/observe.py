@@ -5,7 +5,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
-from p2p.contracts.commands import followed
+from p2p.contracts.commands import UNITS, Commands
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig, UnknownName
 
@@ -151,16 +151,16 @@ class Observe(Contract):
                 raise InvalidConfig(f"{env.env_id} cannot tell its policy that: {problem}")
 
 
-def told_commands(env: EnvSpec) -> tuple[ObservedInput, ...]:
+def told_commands(commands: Commands, env: EnvSpec) -> tuple[ObservedInput, ...]:
     """Commands that a policy is told, after what `Observe` appends; whoever steers the robot gives them."""
     return tuple(
         ObservedInput(
             name=name,
-            unit="rad/s" if name == "command_yaw_rate" else "m/s",
+            unit=UNITS.get(name.removeprefix("command_"), "m/s"),
             description=f"Command that {feature} is to follow.",
             on_robot=True,
         )
-        for name, feature in followed(env).items()
+        for name, feature in commands.followed(env).items()
     )
 
 

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from p2p.contracts.commands import COMMAND_FEATURES, Commands, followed
+from p2p.contracts.commands import COMMAND_FEATURES, Commands
 from p2p.contracts.env import EnvSpec, Feature, Morphology
 
 
@@ -148,6 +148,18 @@ _COMMANDED = (
         frame="world",
         description="Commanded yaw_rate, in effect during the last control step.",
     ),
+    Feature(
+        name="command_heading",
+        unit="rad",
+        frame="world",
+        description="How far it had yet to turn when the last control step began, positive to the left, in [-pi, pi].",
+    ),
+    Feature(
+        name="command_height",
+        unit="m",
+        frame="world",
+        description="Commanded height, in effect during the last control step.",
+    ),
 )
 _ERRORS = (
     Feature(
@@ -161,6 +173,18 @@ _ERRORS = (
         unit="rad/s",
         frame="world",
         description="Size of the difference of yaw_rate and command.",
+    ),
+    Feature(
+        name="heading_error",
+        unit="rad",
+        frame="world",
+        description="How far it has yet to turn after the last control step, to either side.",
+    ),
+    Feature(
+        name="height_error",
+        unit="m",
+        frame="world",
+        description="Size of the difference of height and command.",
     ),
 )
 
@@ -178,9 +202,10 @@ def commanded(spec: EnvSpec, commands: Commands | None) -> EnvSpec:
     if commands is None:
         return spec
     commands.require(spec)
-    names = followed(spec)
+    names = commands.followed(spec)
     told = [feature for feature in _COMMANDED if feature.name in names]
-    errors = _ERRORS if "command_yaw_rate" in names else _ERRORS[:1]
+    apart = {"velocity_error", *(f"{name.removeprefix('command_')}_error" for name in names)}
+    errors = [feature for feature in _ERRORS if feature.name in apart]
     return spec.model_copy(update={"features": (*plain, *told, *errors)})
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.rewards.formulas import Features, formulas_for, tracking
-from p2p.rewards.rotations import forward_axis, left_axis, rotation_vector
+from p2p.rewards.rotations import forward_axis, heading, left_axis, rotation_vector
 from p2p.rewards.states import Floats, Sample, States, Sums
 
 if TYPE_CHECKING:  # rewards may import these features, and where rewards run nothing heavier is loaded
@@ -192,13 +192,10 @@ class _Meter:
         self._names = spec.feature_names
         self._followed: dict[str, str] = {}
         if spec.commands is not None:
-            from p2p.contracts.commands import (  # noqa: PLC0415  pydantic, which rewards run without
-                COMMAND_FEATURES,
-                followed,
-            )
+            from p2p.contracts.commands import COMMAND_FEATURES  # noqa: PLC0415  pydantic, which rewards run without
 
             self._names = tuple(name for name in spec.feature_names if name not in COMMAND_FEATURES)
-            self._followed = followed(spec)
+            self._followed = spec.commands.followed(spec)
         self._formulas = formulas_for(self._names)
         self._low = np.array([actuator.low for actuator in spec.action])
         span = np.array([actuator.high for actuator in spec.action]) - self._low
@@ -223,7 +220,9 @@ class _Meter:
         for formula in self._formulas:
             values.update(formula(sample))
         found = {name: values[name] for name in self._names}
-        return found if commands is None else found | tracking(found, commands, self._followed)
+        return (
+            found if commands is None else found | tracking(found, commands, self._followed, heading(before.quaternion))
+        )
 
 
 def _about_horizontal(rotation: Floats, axis: Floats) -> Floats:

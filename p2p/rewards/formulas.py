@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from p2p.rewards.rotations import forward_axis, left_axis, upness
+from p2p.rewards.rotations import forward_axis, heading, left_axis, upness, within_half_turn
 from p2p.rewards.states import Floats, Sample
 
 Features = dict[str, Floats]
@@ -27,14 +27,10 @@ def place(sample: Sample) -> Features:
 
 
 def motion(sample: Sample) -> Features:
-    """Motion of the torso over the last step, in the world and along its heading.
-
-    The heading is square to the body's left axis, so that it does not turn round when the robot flips over.
-    """
+    """Motion of the torso over the last step, in the world and along its heading."""
     velocity = (sample.after.position - sample.before.position) / sample.spec.dt
     x, y, z = velocity.T
-    left = left_axis(sample.after.quaternion)
-    yaw = np.arctan2(-left[:, 0], left[:, 1])
+    yaw = heading(sample.after.quaternion)
     cosine, sine = np.cos(yaw), np.sin(yaw)
     return {
         "velocity_x": x,
@@ -95,20 +91,24 @@ def effort(sample: Sample) -> Features:
     }
 
 
-def tracking(features: Features, commands: Floats, followed: Mapping[str, str]) -> Features:
+def tracking(features: Features, commands: Floats, followed: Mapping[str, str], faced: Floats) -> Features:
     """Commands, and how far the motion of the last step was from them.
 
     Args:
         features: Of the same samples, those that follow commands among them.
-        commands: In effect during each step, shape (B, number of commands) [m/s, rad/s].
+        commands: In effect during each step, shape (B, number of commands) [m/s, rad/s, rad, m].
         followed: Name of each command, in the order of the columns -> the feature that is to follow it.
+        faced: Headings before each step, shape (B,) [rad].
     """
     told: Features = {name: commands[:, i] for i, name in enumerate(followed)}
     apart = {name: told[name] - features[feature] for name, feature in followed.items()}
     speeds = [apart[name] for name in followed if name.startswith("command_velocity_")]
     errors: Features = {"velocity_error": np.sqrt(sum(speed**2 for speed in speeds))}
-    if "command_yaw_rate" in apart:
-        errors["yaw_rate_error"] = np.abs(apart["command_yaw_rate"])
+    for name in ("yaw_rate", "height"):
+        if f"command_{name}" in apart:
+            errors[f"{name}_error"] = np.abs(apart[f"command_{name}"])
+    if "command_heading" in told:
+        errors["heading_error"] = np.abs(within_half_turn(told["command_heading"] - features["yaw"] + faced))
     return told | errors
 
 

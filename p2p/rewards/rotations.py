@@ -56,6 +56,20 @@ def left_axis(q: Floats) -> Floats:
     return np.stack([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)], axis=1)
 
 
+def heading(q: Floats) -> Floats:
+    """Direction that the body faces, square to its left axis, shape (B,), positive to the left of x, in [-pi, pi].
+
+    It does not turn round when the body flips over.
+    """
+    left = left_axis(q)
+    return np.asarray(np.arctan2(-left[:, 0], left[:, 1]))
+
+
+def within_half_turn(angles: Floats) -> Floats:
+    """The same angles in [-pi, pi) [rad]."""
+    return np.asarray((angles + np.pi) % (2.0 * np.pi) - np.pi)
+
+
 def upness(q: Floats) -> Floats:
     """World z of the body's z axis, shape (B,), in [-1, 1]."""
     return 1 - 2 * (q[:, 1] ** 2 + q[:, 2] ** 2)

@@ -35,7 +35,7 @@ def rollout(moves, told=TOLD, **changed):
     features |= {"forward_velocity": motion[:, 0], "lateral_velocity": motion[:, 1], "yaw_rate": motion[:, 2]}
     features["speed"] = np.hypot(motion[:, 0], motion[:, 1])
     features |= {name: np.full(steps, value) for name, value in changed.items()}
-    features |= tracking(features, commands, FOLLOWED)
+    features |= tracking(features, commands, FOLLOWED, np.zeros(steps))
     intent = AUTHOR.elicit(SENTENCE, ANT)
     names = {name for criterion in intent.criteria for name in criterion.predicate.names()}
     asked = read_extra_features(names, commanded(ANT, intent.commands))
@@ -105,3 +105,49 @@ def test_a_speed_that_contradicts_the_sessions_commands_is_refused():
     assert AUTHOR.elicit("follow commands up to 0.4 m/s", told).commands == told.commands
     with pytest.raises(UnknownPhrase, match=r"from 0 to 0.8 m/s.*velocity_x \[0.0, 0.4\]"):
         AUTHOR.elicit("follow commands up to 0.8 m/s", told)
+
+
+FACING = Commands(velocity_x=(0.0, 1.0), heading=(-3.0, 3.0), height=(0.4, 0.7), resample_s=4.0)
+
+
+def facing(turns, height):
+    """What an episode meets whose robot faces where it is told for the last `turns` of the time, at a height."""
+    told = commanded(ANT, FACING)
+    intent = AUTHOR.elicit(SENTENCE, told)
+    steps = 240
+    left = np.where(np.arange(steps) < (1.0 - turns) * steps, 2.0, 0.1)
+    commands = np.stack([np.full(steps, 0.5), np.zeros(steps), left, np.linspace(0.4, 0.7, steps)], axis=1)
+    features = dict.fromkeys(ANT.feature_names, np.zeros(steps))
+    features |= {"up": np.ones(steps), "height": height(commands[:, 3]), "forward_velocity": commands[:, 0]}
+    features |= tracking(features, commands, FACING.followed(told), np.zeros(steps))
+    names = {name for criterion in intent.criteria for name in criterion.predicate.names()}
+    asked = read_extra_features(names, told)
+    features |= {one.text: evaluate(one, features) for one in asked.expressions}
+    return {one.key for one in measure(intent, features, ANT.dt) if not one.met}
+
+
+def test_who_is_told_where_to_face_and_how_high_to_be_has_to_do_both():
+    assert facing(0.7, lambda told: told + 0.02) == set()
+    assert facing(0.3, lambda told: told) == {"faces_where_told"}
+    assert facing(0.7, lambda told: told * 0.0 + 0.55) == {"height_as_told"}
+
+
+def test_the_reward_is_larger_the_less_heading_and_height_are_missed():
+    told = commanded(ANT, FACING)
+    space = {"__name__": "reward"}
+    exec(AUTHOR.write(AUTHOR.elicit(SENTENCE, told), ANT).source, space)
+    reward = space["FollowCommands"]()
+    obs, action = np.zeros(ANT.obs_dim), np.zeros(8)
+
+    def paid(heading, height):
+        info = dict.fromkeys(told.feature_names, 0.0) | {"up": 1.0, "height": 0.6, "_episode_start": False}
+        return reward.compute(obs, action, obs, info | {"heading_error": heading, "height_error": height})[0]
+
+    assert paid(0.0, 0.0) > paid(0.3, 0.0) > paid(2.0, 0.0) > paid(3.0, 0.0)
+    assert paid(0.0, 0.0) > paid(0.0, 0.05) > paid(0.0, 0.1)
+
+
+def test_a_commanded_height_at_which_it_counts_as_fallen_is_refused():
+    humanoid = load("Humanoid-v5")
+    with pytest.raises(UnknownPhrase, match=r"0.6 m is commanded.*fallen below 1 m"):
+        AUTHOR.elicit(SENTENCE, commanded(humanoid, Commands(velocity_x=(0.0, 1.0), height=(0.6, 1.3))))

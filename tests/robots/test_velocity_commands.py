@@ -1,4 +1,4 @@
-"""Velocity commands: drawn, told, measured, recorded and saved, and refused where a body cannot follow them."""
+"""Commands: drawn, told, measured, recorded and saved, and refused where a body cannot follow them."""
 
 import math
 
@@ -23,6 +23,14 @@ from p2p.worker.rollout.policy_inputs import PolicyInputs
 ANT = catalog.load("Ant-v5")
 N = 4
 ALL = Commands(velocity_x=(-0.5, 1.0), velocity_y=(-0.3, 0.3), yaw_rate=(-0.6, 0.6), resample_s=0.2)
+FACING = Commands(
+    velocity_x=(-0.5, 1.0), velocity_y=(-0.3, 0.3), heading=(-3.0, 3.0), height=(0.4, 0.7), resample_s=0.2
+)
+SPEEDS = {"command_velocity_x", "command_velocity_y", "velocity_error"}
+TOLD = SPEEDS | {"command_yaw_rate", "yaw_rate_error"}
+"""Features that `ALL` adds."""
+MORE = SPEEDS | {"command_heading", "heading_error", "command_height", "height_error"}
+"""Features that `FACING` adds."""
 
 
 def acting(spec, commands=0):
@@ -52,6 +60,9 @@ def acting(spec, commands=0):
         ({"velocity_z": [0.0, 1.0]}, "commands.velocity_z: unknown key; did you mean 'commands.velocity_"),
         ({"velocity_x": [0.0, 1.0], "resample_s": 0.0}, "commands.resample_s"),
         ({"velocity_x": [0.0, 1.0], "stand_share": 1.0}, "commands.stand_share"),
+        ({"height": [0.0, 0.5]}, r"heights above 0 m, got \[0.0, 0.5\]"),
+        ({"heading": [-4.0, 4.0]}, r"half a turn.*\[-4.0, 4.0\]"),
+        ({"heading": [-1.0, 1.0], "yaw_rate": [-1.0, 1.0]}, "heading and yaw_rate"),
     ],
 )
 def test_commands_that_contradict_themselves_are_refused_by_name(fields, message):
@@ -68,6 +79,8 @@ def test_commands_that_contradict_themselves_are_refused_by_name(fields, message
             "Cheetah-v5 cannot follow yaw_rate; it can be told velocity_x",
         ),
         ("Hopper-v5", {"velocity_x": (0.0, 1.0), "velocity_y": (0.0, 0.2)}, "cannot follow velocity_y"),
+        ("Hopper-v5", {"heading": (-1.0, 1.0)}, "cannot follow heading; it can be told velocity_x and height"),
+        ("Swimmer-v5", {"height": (0.1, 0.2)}, "cannot follow height"),
         ("Reacher-v5", {"velocity_x": (0.0, 1.0)}, "cannot be told to go anywhere"),
         ("InvertedPendulum-v5", {"velocity_x": (0.0, 1.0)}, "cannot be told to go anywhere"),
     ],
@@ -79,7 +92,7 @@ def test_what_a_body_cannot_follow_is_refused_by_name(env_id, fields, message):
 
 def test_an_environment_has_the_features_of_commands_only_while_it_has_commands():
     told = commanded(ANT, ALL)
-    assert set(told.feature_names) - set(ANT.feature_names) == COMMAND_FEATURES
+    assert set(told.feature_names) - set(ANT.feature_names) == TOLD
     assert told.feature_names[: len(ANT.feature_names)] == ANT.feature_names
     assert commanded(commanded(told, ALL), None) == ANT
     assert commanded(ANT, None) is ANT
@@ -87,12 +100,48 @@ def test_an_environment_has_the_features_of_commands_only_while_it_has_commands(
     assert planar.feature_names[-2:] == ("command_velocity_x", "velocity_error")
 
 
+def test_a_robot_is_told_heading_and_height_only_where_they_are_asked_for():
+    told = commanded(ANT, FACING)
+    assert set(told.feature_names) - set(ANT.feature_names) == MORE
+    assert TOLD | MORE == COMMAND_FEATURES
+    assert FACING.components(told) == ("velocity_x", "velocity_y", "heading", "height")
+    assert ALL.components(commanded(ANT, ALL)) == ("velocity_x", "velocity_y", "yaw_rate")
+    assert "heading" not in ALL.model_dump(mode="json")
+
+
+def test_what_is_left_to_turn_is_told_at_every_step_and_a_draw_to_stand_keeps_the_height():
+    env = VecEnv(TrainConfig(env_id="Ant-v5", commands=FACING.model_copy(update={"stand_share": 0.5})), ANT, N)
+    env.reset(range(N), range(N))
+    for t in range(40):
+        env.step(random_actions(ANT, t, N))
+    block = env.take_block()
+    assert block.commands is not None
+    found = {name: values.reshape(40, N) for name, values in RewardInputs(env.simulation).read(block).items()}
+    told = block.commands.reshape(40, N, 4)
+    for start in range(4, 40, 4):  # 0.2 s, that one command lasts
+        aims = told[start, :, 2] + found["yaw"][start - 1]
+        for t in range(start + 1, start + 4):
+            apart = told[t, :, 2] + found["yaw"][t - 1] - aims
+            assert np.cos(apart) == pytest.approx(1.0, abs=1e-9)
+    assert np.array_equal(found["command_heading"], told[..., 2])
+    assert found["height_error"] == pytest.approx(np.abs(told[..., 3] - found["height"]), abs=1e-12)
+    later = np.abs(told[1:, :, 2])
+    kept = np.arange(1, 40) % 4 != 0  # the next step has the same command
+    assert found["heading_error"][:-1][kept] == pytest.approx(later[kept], abs=1e-9)
+    stands = (told[..., :2] == 0.0).all(axis=-1)
+    assert 0.2 < stands.mean() < 0.8
+    assert ((told[..., 3] >= 0.4) & (told[..., 3] <= 0.7)).all()
+    begins = stands & (np.arange(40) % 4 == 0)[:, None]
+    assert (told[..., 2][begins] == 0.0).all()
+
+
 def test_draws_are_uniform_over_their_ranges_but_for_the_share_that_stands():
     env = VecEnv(TrainConfig(env_id="Ant-v5", commands=ALL.model_copy(update={"stand_share": 0.25})), ANT, 1)
     assert env.commands is not None
+    frame = env.reset([0], [0])
     found = []
     for seed in range(4000):
-        env.commands.begin([0], [seed])
+        env.commands.begin([0], [seed], frame)
         found.append(env.commands.now[0])
     drawn = np.array(found)
     stands = (drawn == 0.0).all(axis=1)
@@ -128,7 +177,7 @@ def test_features_without_commands_are_the_same_to_the_bit():
         for t in range(30):
             env.step(random_actions(ANT, t, N))
     found, more = (RewardInputs(env.simulation).read(env.take_block()) for env in (plain, told))
-    assert set(more) - set(found) == COMMAND_FEATURES
+    assert set(more) - set(found) == TOLD
     for name, column in found.items():
         assert np.array_equal(column, more[name]), name
 
@@ -146,7 +195,7 @@ def test_errors_are_the_distance_of_motion_and_command_and_blocks_are_cut_as_one
             env.reset([1], [9])
     block = env.take_block()
     found = at_once.read(block)
-    for name in COMMAND_FEATURES:
+    for name in TOLD:
         assert np.array_equal(found[name], np.concatenate([row[name] for row in single])), name
     assert block.commands is not None
     x, y, yaw = block.commands.T
@@ -182,19 +231,23 @@ def test_evaluation_draws_follow_from_each_episodes_seed_alone_and_are_recorded(
     assert np.array_equal(told.astype(np.float32), alone[0].arrays["observed"])
 
 
+@pytest.mark.parametrize(("commands", "added"), [(ALL, TOLD), (FACING, MORE)])
 @pytest.mark.parametrize("engine", ["batch", "gymnasium"])
-def test_the_batch_and_the_plain_simulation_are_told_and_measure_the_same(engine, monkeypatch):
-    config = TrainConfig(env_id="Ant-v5", commands=ALL, episode_s=0.5)
-    (reference,) = run_episodes(config, ANT, acting(ANT, 3), [5])
+def test_the_batch_and_the_plain_simulation_are_told_and_measure_the_same(engine, commands, added, monkeypatch):
+    config = TrainConfig(env_id="Ant-v5", commands=commands, episode_s=0.5)
+    policy = acting(ANT, len(commands.components(ANT)))
+    (reference,) = run_episodes(config, ANT, policy, [5])
     if engine == "gymnasium":
         monkeypatch.setattr(simulation, "unavailable", lambda: "switched off")
-    (found,) = run_episodes(config, ANT, acting(ANT, 3), [5])
-    for name in COMMAND_FEATURES:
+    (found,) = run_episodes(config, ANT, policy, [5])
+    for name in added:
         assert np.array_equal(found.features[name], reference.features[name]), name
 
 
-def test_a_training_that_goes_on_from_a_saved_state_is_told_the_same():
-    config = TrainConfig(env_id="Ant-v5", episode_s=0.5, commands=ALL, start_states=StartStates(raised=(0.1, 0.3)))
+@pytest.mark.parametrize("commands", [ALL, FACING])
+def test_a_training_that_goes_on_from_a_saved_state_is_told_the_same(commands):
+    starts = StartStates(raised=(0.1, 0.3))
+    config = TrainConfig(env_id="Ant-v5", episode_s=0.5, commands=commands, start_states=starts)
 
     env, other, seen = stepped_on(config, ANT, N)
     assert (np.std(seen[..., -3:], axis=(0, 1)) > 0.0).all()

@@ -1,4 +1,4 @@
-"""Template: follow velocity commands.
+"""Template: follow commands of velocity, and of heading and height where a session has them.
 
 The reward is that of legged_gym (Rudin et al., Learning to walk in minutes using massively parallel deep reinforcement
 learning, 2022, table 2): exp(-error^2 / sigma) of the velocity in the heading's frame and, at half the weight, of the
@@ -10,7 +10,7 @@ from math import inf, sqrt
 from p2p.contracts.commands import NONE, Commands
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.intent import Category, Criterion, Statistic
-from p2p.rewards.templates.bodies import RobotFacts
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
     GUARD,
     at_least,
@@ -62,6 +62,15 @@ MOVING_SHARE = 0.1
 """Shares of the time in which a command to go may be missed, and one to stand: it takes a second to change over."""
 NO_COMMAND = 0.02
 """Commands below it say nothing [m/s, rad/s]."""
+FACES = 0.35
+"""Angle to where it is to face within which it faces there [rad], about 20 degrees."""
+FACES_SHARE = 0.5
+"""Share of the time for which it has to. Turning at 1 rad/s, it does for two thirds of the 4 s between two draws from
+all round; never turning, for a fifth."""
+HEIGHT_SHARE = 0.15
+"""Largest mean error of the height, as a share of the range. Staying in its middle misses by a quarter."""
+LEAST_HEIGHT = 0.03
+"""The same as a share of the highest commanded: a trunk that walks goes up and down."""
 
 
 class Follow(Template):
@@ -86,14 +95,14 @@ class Follow(Template):
             raise refuse("follow commands", "it does not go with other steps")
         commands = _commands(params, body)
         scale = commands.fastest or TOP
-        turning = body.has("yaw_rate")
         return Plan(
             label="FollowCommands",
             summary="Following commanded velocities, on its feet",
             terms=(*alive(body), *_terms(commands, body), *trunk(body), effort(body.effort), jerk(0.05)),
             main=_follows(max(LEAST_SPEED, round(SPEED_SHARE * scale, 3)), scale),
             guards=(
-                *((_turns(commands.top("yaw_rate") or YAW_TOP),) if turning else ()),
+                *_turns(commands, body),
+                *_keeps_height(commands),
                 *_moves_when_told(commands, body),
                 *stays_upright(body, params),
                 *off_its_trunk(body),
@@ -130,6 +139,14 @@ def _commands(params: Params, body: RobotFacts) -> Commands:
         raise refuse(f"{high:g} m/s", f"{body.noun} cannot go that fast; {limit:g} m/s is out of reach")
     given = body.commands
     if given is not None:
+        fallen = body.upright.height if body.upright is not None else None
+        if given.height is not None and fallen is not None and given.height[0] < fallen:
+            raise UnknownPhrase(
+                f"A height of {given.height[0]:g} m is commanded, and {body.noun} counts as fallen below {fallen:g} m. "
+                "Raise the lowest height in commands.",
+                Refusal.CONFLICT,
+                (f"{given.height[0]:g} m",),
+            )
         if params.speed_range is not None and given.range_of("velocity_x") != (low, high):
             raise UnknownPhrase(
                 f"Commands from {low:g} to {high:g} m/s are asked for, and the configuration's commands give "
@@ -175,7 +192,19 @@ def _terms(commands: Commands, body: RobotFacts) -> list[Term]:
             margin=speed,
         )
     ]
-    if body.has("yaw_rate"):
+    if commands.heading is not None:
+        left = 'info["heading_error"]'
+        found.append(
+            Term(
+                "turn",
+                0.75 * body.main_weight,
+                f"upright * (0.5 * np.exp(-(({left} / {{margin}}) ** 2)) + 0.5 * (1.0 - {left} / np.pi))",
+                rf"{u}(\exp(-(e_\psi/0.3)^2) + 1 - e_\psi/\pi)/2",
+                "facing where it is told",
+                margin=0.3,
+            )
+        )
+    elif body.has("yaw_rate"):
         turn = max(0.1, round(0.5 * (commands.top("yaw_rate") or YAW_TOP), 3))
         found.append(
             Term(
@@ -185,6 +214,18 @@ def _terms(commands: Commands, body: RobotFacts) -> list[Term]:
                 rf"{u}\exp(-(e_\omega/{turn:g})^2)",
                 "turning at the commanded rate",
                 margin=turn,
+            )
+        )
+    if commands.height is not None:
+        margin = 2.0 * _height_limit(commands.height)
+        found.append(
+            Term(
+                "level",
+                0.75 * body.main_weight,
+                f"upright * {near.format('height_error')}",
+                rf"{u}\exp(-(e_z/{margin:g})^2)",
+                "having the commanded height",
+                margin=margin,
             )
         )
     if body.has("velocity_z"):
@@ -210,15 +251,52 @@ def _follows(limit: float, scale: float) -> Criterion:
     )
 
 
-def _turns(scale: float) -> Criterion:
+def _turns(commands: Commands, body: RobotFacts) -> tuple[Criterion, ...]:
+    if not body.has("yaw_rate"):
+        return ()
+    if commands.heading is not None:
+        return (
+            Criterion(
+                key="faces_where_told",
+                title=f"Faces where it is told for {FACES_SHARE:.0%} of the time",
+                description=f"For {FACES_SHARE:.0%} of the time or more it has {FACES:g} rad or less left to turn.",
+                category=Category.GAIT,
+                predicate=on_steps(
+                    Statistic.FRACTION, (at_most("heading_error", FACES),), Band(FACES_SHARE), margin=0.5
+                ),
+            ),
+        )
+    scale = commands.top("yaw_rate") or YAW_TOP
     limit = max(LEAST_YAW, round(YAW_SHARE * scale, 3))
-    return Criterion(
-        key="turns_as_told",
-        title=f"Misses the commanded yaw rate by {limit:g} rad/s or less",
-        description=f"Mean size of the difference of its yaw rate and the command, at most {limit:g} rad/s.",
-        category=Category.GAIT,
-        predicate=on_feature(Statistic.MEAN, "yaw_rate_error", below(limit), "rad/s", margin=round(0.5 * scale, 3)),
+    return (
+        Criterion(
+            key="turns_as_told",
+            title=f"Misses the commanded yaw rate by {limit:g} rad/s or less",
+            description=f"Mean size of the difference of its yaw rate and the command, at most {limit:g} rad/s.",
+            category=Category.GAIT,
+            predicate=on_feature(Statistic.MEAN, "yaw_rate_error", below(limit), "rad/s", margin=round(0.5 * scale, 3)),
+        ),
     )
+
+
+def _keeps_height(commands: Commands) -> tuple[Criterion, ...]:
+    if commands.height is None:
+        return ()
+    limit = _height_limit(commands.height)
+    return (
+        Criterion(
+            key="height_as_told",
+            title=f"Misses the commanded height by {limit:g} m or less",
+            description=f"Mean size of the difference of its torso's height and the command, at most {limit:g} m.",
+            category=Category.POSTURE,
+            predicate=on_feature(Statistic.MEAN, "height_error", below(limit), "m", margin=round(3.0 * limit, 3)),
+        ),
+    )
+
+
+def _height_limit(heights: tuple[float, float]) -> float:
+    low, high = heights
+    return round(max(HEIGHT_SHARE * (high - low), LEAST_HEIGHT * high), 3)
 
 
 def _moves_when_told(commands: Commands, body: RobotFacts) -> list[Criterion]:
@@ -240,7 +318,8 @@ def _moves_when_told(commands: Commands, body: RobotFacts) -> list[Criterion]:
         )
     if commands.stand_share:
         still = round(max(0.2, STILL * commands.fastest), 3)
-        turning = (at_most("command_yaw_rate", NO_COMMAND).model_copy(update={"absolute": True}),)
+        told, most = ("command_yaw_rate", NO_COMMAND) if commands.heading is None else ("command_heading", FACES)
+        turning = (at_most(told, most).model_copy(update={"absolute": True}),)
         where = (
             at_most(asked, NO_COMMAND),
             *(turning if body.has("yaw_rate") else ()),

@@ -16,9 +16,9 @@ LOOKED_AT = 10
 MEASURES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("speed", ("velocity_x", "velocity_y", "speed", "forward_velocity", "velocity_error")),
     ("where it is", ("displacement", "displacement_x", "displacement_y")),
-    ("height of the trunk", ("height",)),
+    ("height of the trunk", ("height", "height_error")),
     ("leaning and falling", ("up", "pitch", "roll")),
-    ("turning about the vertical", ("yaw", "yaw_turns", "yaw_rate", "yaw_rate_error")),
+    ("turning about the vertical", ("yaw", "yaw_turns", "yaw_rate", "yaw_rate_error", "heading_error")),
     ("leaving the floor", ("airborne", "clearance")),
     ("feet on the floor", ("feet_down",)),
     ("trunk on the floor", ("torso_contact",)),

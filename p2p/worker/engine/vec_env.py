@@ -125,11 +125,12 @@ class VecEnv:
     ) -> None:
         self._terminate = training and config.terminate_when_unhealthy
         spec = commanded(spec, config.commands)
-        self.commands = CommandDraws(config.commands, spec, n) if config.commands is not None else None
-        """What the robots are told; None for nothing."""
         self.simulation = make_simulation(
             spec, n, config.env_kwargs, self._terminate, threads, config.terrain, training
         )
+        told = config.commands
+        self.commands = CommandDraws(told, spec, self.simulation.model, n) if told is not None else None
+        """What the robots are told; None for nothing."""
         self.randomisation = config.randomisation if randomise else None
         self.draws = np.zeros((n, 0))
         """How each robot differs from the model, live, shape (n, number of draws)."""
@@ -186,7 +187,7 @@ class VecEnv:
         self._now = frame if self._now is None else self._now.replaced(index, frame)
         self._elapsed[index] = 0
         if self.commands is not None:
-            self.commands.begin(ids, seeds if seeds is not None else [None] * len(ids))
+            self.commands.begin(ids, seeds if seeds is not None else [None] * len(ids), frame)
         return frame
 
     def step(self, actions: NDArray[np.floating]) -> Step:
@@ -211,7 +212,7 @@ class VecEnv:
         self._steps.append(step)
         self._now = after
         if self.commands is not None:
-            self.commands.advance(self._elapsed)
+            self.commands.advance(self._elapsed, after)
         return step
 
     def take_block(self) -> Block:

@@ -38,6 +38,15 @@ Act = Callable[[NDArray[Any]], NDArray[np.float32]]
 """Deterministic actions, shape (B, action_dim), for observations of shape (B, obs_dim)."""
 COMMAND_STREAM = 0xC0DE
 """Keeps the draws of commands apart from those of the reset, which has the same seed."""
+KEPT_STANDING = ("height",)
+"""Commands that a draw to stand still leaves as they are drawn."""
+ERRORS = {
+    "velocity": ("of the velocity", "m/s"),
+    "yaw_rate": ("of the yaw rate", "rad/s"),
+    "heading": ("of the heading", "rad"),
+    "height": ("of the height", "m"),
+}
+"""What is measured of how commands are followed, in words, and its unit."""
 SPREAD_M = 0.05
 """Largest distance of what an arm is to reach from its place in the model file, as an episode begins [m]."""
 STEEPEST = 0.5
@@ -392,19 +401,23 @@ class Progress:
 
 
 class Commands:
-    """Velocities that the policy is told to follow: drawn as it was trained, or given.
+    """What the policy is told to follow: drawn as it was trained, or given.
 
-    Where a robot is steered, its own controller gives them: the last inputs of the policy, in the heading's frame.
+    Where a robot is steered, its own controller gives them: the last inputs of the policy, in the heading's frame;
+    `heading` is at every step how far it has yet to turn, in [-pi, pi], positive to the left.
 
     Args:
         episode: As in export.json.
-        given: What it is told throughout, in the order of `names` [m/s, rad/s]; None draws from the episode's seed.
+        given: What it is told throughout, in the order of `names` [m/s, rad/s, rad, m]; None draws from the episode's
+            seed. `heading` is by how much to turn from the start.
     """
 
     def __init__(self, episode: Mapping[str, Any], given: NDArray[np.float64] | None = None) -> None:
         self._drawn = episode["commands"]
         self.names: tuple[str, ...] = tuple(self._drawn["names"])
         self._given = given
+        self.values = np.zeros(len(self.names))
+        self._aim = 0.0
         self._draws = np.random.default_rng((COMMAND_STREAM, episode["seed"]))
         self._torso = episode["torso"]
         self._upright = np.array(episode["upright"]) * np.array([1.0, -1.0, -1.0, -1.0])
@@ -414,8 +427,8 @@ class Commands:
         self._data = mujoco.MjData(env.model)
         self._place, self._pose = _pose_of(env, self._data, self._torso, self._upright)
         self._steps = 0
-        self._errors: list[list[float]] = []
-        self.values = self._draw()
+        self._errors: list[dict[str, float]] = []
+        self._tell(self._draw(), _heading(self._pose))
 
     def follow(self, env: Any) -> None:
         """Take it after one step: how far its motion was from the command, and the next one where it is due."""
@@ -423,31 +436,41 @@ class Commands:
         self._place, self._pose = _pose_of(env, self._data, self._torso, self._upright)
         x, y, _ = (self._place - place) / env.dt
         turn, back = np.zeros(4), np.zeros(4)
-        rotation, axes = np.zeros(3), np.zeros(9)
+        rotation = np.zeros(3)
         mujoco.mju_negQuat(back, pose)
         mujoco.mju_mulQuat(turn, self._pose, back)
         mujoco.mju_quat2Vel(rotation, turn, 1.0)
-        mujoco.mju_quat2Mat(axes, self._pose)
-        left = axes.reshape(3, 3)[:, 1]
-        yaw = np.arctan2(-left[0], left[1])
+        yaw = _heading(self._pose)
         moved = {
             "velocity_x": np.cos(yaw) * x + np.sin(yaw) * y,
             "velocity_y": np.cos(yaw) * y - np.sin(yaw) * x,
             "yaw_rate": rotation[2] / env.dt,
+            "heading": yaw - _heading(pose),
+            "height": self._place[2],
         }
         apart = {name: float(told - moved[name]) for name, told in zip(self.names, self.values, strict=True)}
         speed = [apart[name] for name in self.names if name.startswith("velocity_")]
-        self._errors.append([float(np.linalg.norm(speed)), *([abs(apart["yaw_rate"])] if "yaw_rate" in apart else [])])
+        others = {name: abs(apart[name]) for name in self.names if name in ("yaw_rate", "height")}
+        if "heading" in apart:
+            others["heading"] = abs(_within_half_turn(apart["heading"]))
+        self._errors.append({"velocity": float(np.linalg.norm(speed))} | others)
         self._steps += 1
         if self._drawn["every"] is not None and self._steps % self._drawn["every"] == 0:
-            self.values = self._draw()
+            self._tell(self._draw(), yaw)
+        elif "heading" in self.names:
+            self.values = self.values.copy()
+            self.values[self.names.index("heading")] = _within_half_turn(self._aim - yaw)
 
     @property
     def words(self) -> str:
         """How far it was from the commands, on average."""
-        velocity, *turning = np.mean(self._errors, axis=0)
-        said = f"mean error of the velocity {velocity:.3f} m/s"
-        return said + (f", of the yaw rate {turning[0]:.3f} rad/s" if turning else "")
+        means = {name: np.mean([row[name] for row in self._errors]) for name in self._errors[0]}
+        said = [f"{ERRORS[name][0]} {mean:.3f} {ERRORS[name][1]}" for name, mean in means.items()]
+        return "mean error " + ", ".join(said)
+
+    def _tell(self, values: NDArray[np.float64], yaw: float) -> None:
+        self.values = values
+        self._aim = yaw + (values[self.names.index("heading")] if "heading" in self.names else 0.0)
 
     def _draw(self) -> NDArray[np.float64]:
         if self._given is not None:
@@ -455,7 +478,19 @@ class Commands:
         low, high = np.array(self._drawn["low"]), np.array(self._drawn["high"])
         shares = self._draws.random(len(low) + 1)
         drawn: NDArray[np.float64] = low + (high - low) * shares[:-1]
-        return np.zeros(len(low)) if shares[-1] < self._drawn["stand_share"] else drawn
+        stands = shares[-1] < self._drawn["stand_share"]
+        return np.where([stands and name not in KEPT_STANDING for name in self.names], 0.0, drawn)
+
+
+def _heading(pose: NDArray[np.float64]) -> float:
+    """Direction that the torso faces, square to its left axis, positive to the left of x [rad]."""
+    axes = np.zeros(9)
+    mujoco.mju_quat2Mat(axes, pose)
+    return float(np.arctan2(-axes[1], axes[4]))
+
+
+def _within_half_turn(angle: float) -> float:
+    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 
 def _pose_of(
@@ -525,7 +560,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--format", choices=formats, default=formats[0], help="exported file to run")
     if episode.get("commands"):
         told = ",".join(episode["commands"]["names"])
-        parser.add_argument("--command", help=f"follow {told} [m/s, rad/s] throughout; --command=-0.3,0,0 backwards")
+        parser.add_argument("--command", help=f"{told} [m/s, rad/s, rad, m] throughout; --command=-0.3,... backwards")
     options = parser.parse_args(arguments)
     chosen = options.format
     commands = Commands(episode, _given(options.command, episode, parser)) if episode.get("commands") else None

@@ -7,7 +7,6 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.commands import commanded_components
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.training import TrainConfig
@@ -110,9 +109,9 @@ def _begin_pairs(env: VecEnv, inputs: PolicyInputs, state: MirroredState, genera
     for i in everyone:
         frame = frame.replaced(np.array([i]), env.simulation.place(i, positions[i], velocities[i]))
     env.begin(everyone, frame)
-    if env.commands is not None:
+    if env.commands is not None and env.spec.commands is not None:
         told = generator.normal(size=(PAIRS, env.commands.now.shape[1]))
-        ahead = [name == "velocity_x" for name in commanded_components(env.spec)]
+        ahead = [name in ("velocity_x", "height") for name in env.spec.commands.components(env.spec)]
         env.commands.tell(np.concatenate([told, np.where(ahead, told, -told)]))
     inputs.begin(everyone)
 

@@ -128,7 +128,7 @@ class PolicyInputs:
 def beyond_the_simulator(config: TrainConfig, spec: EnvSpec) -> tuple[Senses | None, tuple[ObservedInput, ...]]:
     """A robot's senses, where they take the place of the simulator's observation; and what is appended to either."""
     progress = config.observe.inputs if config.observe is not None else ()
-    commands = told_commands(spec) if config.commands is not None else ()
+    commands = told_commands(config.commands, spec) if config.commands is not None else ()
     return Senses.of(spec, config.observation), progress + commands
 
 

@@ -255,6 +255,29 @@ def test_a_policy_that_follows_commands_is_replayed_without_p2p_and_told_others(
         assert "expected 3 numbers, velocity_x,velocity_y,yaw_rate" in refused.stderr
 
 
+def test_a_policy_that_is_told_where_to_face_and_how_high_to_be_is_replayed_without_p2p(make_checkpoint, make_job):
+    ant = catalog.load("Ant-v5")
+    facing = Commands(velocity_x=(0.0, 1.0), heading=(-3.0, 3.0), height=(0.4, 0.7), resample_s=1.0)
+    names = ("command_velocity_x", "command_velocity_y", "command_heading", "command_height")
+    run = make_checkpoint(told_more(ant, names), ant, commands=facing)
+    job = make_job(ALL)
+    export(job.path)
+    report = job.package.read_report()
+    for check in report.checks:
+        if check.format != "sb3-predict":
+            assert check.gymnasium_return == pytest.approx(report.episode.gymnasium_return, abs=1e-6)
+    card = (job.package.path / "README.md").read_text()
+    assert "heading in [-3, 3] rad, height in [0.4, 0.7] m. `heading` is how far it has yet to turn." in card
+    assert "replay.py --command 1,0,0,0.7" in card
+    assert "| command_heading | Command that yaw is to follow. | rad |" in card
+    replay_without_p2p(job, "numpy")
+    (rollout,) = run_episodes(run.read_config(), ant, open_source(run.path, STEP).policy, [report.episode.seed])
+    heading, height = (rollout.features[name].mean() for name in ("heading_error", "height_error"))
+    said = replayed(job, "--format", "numpy").stdout
+    assert f"of the height {height:.3f} m, of the heading {heading:.3f} rad" in said
+    assert replayed(job, "--format", "numpy", "--command", "0.8,0,1.5,0.5").returncode == 0
+
+
 def test_a_policy_that_is_told_time_and_turns_is_replayed_without_p2p(make_checkpoint, make_job):
     ant = catalog.load("Ant-v5")
     observe = Observe(

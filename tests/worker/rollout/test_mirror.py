@@ -67,9 +67,15 @@ def test_what_a_policy_is_told_of_its_turns_is_mirrored_too(tmp_path):
 
 def test_commands_are_mirrored_as_the_motion_that_is_to_follow_them(tmp_path):
     commands = {"velocity_x": [0.0, 1.0], "velocity_y": [-0.3, 0.3], "resample_s": 0.1}
-    mirror = mirror_of(tmp_path, "Ant-v5", FORWARD.replace("velocity_x", "velocity_error"), commands=commands)
+    reward = FORWARD.replace("velocity_x", "velocity_error")
+    mirror = mirror_of(tmp_path, "Ant-v5", reward, commands=commands)
     assert mirror.observations.index[-3:].tolist() == [105, 106, 107]
     assert mirror.observations.sign[-3:].tolist() == [1.0, -1.0, -1.0]
+    reward = FORWARD.replace("velocity_x", "heading_error")
+    more = commands | {"heading": [-3.0, 3.0], "height": [0.4, 0.7]}
+    mirror = mirror_of(tmp_path, "Ant-v5", reward, commands=more)
+    assert mirror.observations.index[-4:].tolist() == [105, 106, 107, 108]
+    assert mirror.observations.sign[-4:].tolist() == [1.0, -1.0, -1.0, 1.0]
 
 
 @pytest.mark.parametrize("learner", ["fast", pytest.param("sb3", marks=pytest.mark.slow)])
