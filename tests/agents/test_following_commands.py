@@ -132,19 +132,21 @@ def test_who_is_told_where_to_face_and_how_high_to_be_has_to_do_both():
     assert facing(0.7, lambda told: told * 0.0 + 0.55) == {"height_as_told"}
 
 
-def test_the_reward_is_larger_the_less_heading_and_height_are_missed():
+def test_the_reward_pays_for_turning_to_where_it_is_told_and_for_the_height():
     told = commanded(ANT, FACING)
     space = {"__name__": "reward"}
     exec(AUTHOR.write(AUTHOR.elicit(SENTENCE, told), ANT).source, space)
     reward = space["FollowCommands"]()
     obs, action = np.zeros(ANT.obs_dim), np.zeros(8)
 
-    def paid(heading, height):
+    def paid(left, rate, height=0.0):
         info = dict.fromkeys(told.feature_names, 0.0) | {"up": 1.0, "height": 0.6, "_episode_start": False}
-        return reward.compute(obs, action, obs, info | {"heading_error": heading, "height_error": height})[0]
+        info |= {"command_heading": left, "yaw_rate": rate, "height_error": height}
+        return reward.compute(obs, action, obs, info)[0]
 
-    assert paid(0.0, 0.0) > paid(0.3, 0.0) > paid(2.0, 0.0) > paid(3.0, 0.0)
-    assert paid(0.0, 0.0) > paid(0.0, 0.05) > paid(0.0, 0.1)
+    assert paid(2.0, 1.0) > paid(2.0, 0.5) > paid(2.0, 0.0) > paid(2.0, -1.0)
+    assert paid(0.0, 0.0) > paid(0.0, 0.5)
+    assert paid(0.0, 0.0) > paid(0.0, 0.0, 0.05) > paid(0.0, 0.0, 0.1)
 
 
 def test_a_commanded_height_at_which_it_counts_as_fallen_is_refused():
