@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from p2p.contracts.base import Contract, MachineName
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+Scale = Annotated[float, Field(gt=0, le=3.2)]
 
 
 class RobotOverrides(Contract):
@@ -35,8 +36,9 @@ class RobotOverrides(Contract):
     """Stiffness of all position servos [N m/rad]."""
     kd: Annotated[float, Field(ge=0, le=1e4)] | None = None
     """Damping of all position servos [N m s/rad]."""
-    action_scale: Annotated[float, Field(gt=0, le=3.2)] | None = None
-    """How far from the stance an action of 1 asks a servo to go [rad or m]."""
+    action_scale: Scale | dict[Name, Scale] | None = None
+    """How far from the stance an action of 1 asks a servo to go [rad or m]: one number, or a table of joints. Those
+    that are not in it keep the usual one."""
     end_effector: Name | None = None
     """Body, or site, that is to reach `target`."""
     target: Name | None = None

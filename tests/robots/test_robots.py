@@ -11,7 +11,7 @@ import pytest
 from robot_files import PONY, SNAKE
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.worker.description.describe import describe_robot
 from p2p.worker.engine.environment import make_environment
 from p2p.worker.engine.gym_simulation import GymSimulation
@@ -127,6 +127,14 @@ def test_a_file_beside_the_model_says_how_it_is_controlled(tmp_path: Path) -> No
     assert made.robot is not None
     assert {(one.kp, one.kd, one.scale, one.torque_limit) for one in made.robot.control} == {(40.0, 2.0, 0.25, 24.0)}
     assert "gains of its servos: kp 40 and kd 2, as pony.toml says" in made.robot.choices
+    joint = next(one.name for one in made.joints if one.kind == "hinge")
+    (tmp_path / "pony.toml").write_text(f"[action_scale]\n{joint} = 0.3\n")
+    robot = describe_robot("pony", file).robot
+    assert robot is not None
+    assert sorted({one.scale for one in robot.control}) == [0.3, 0.5]
+    (tmp_path / "pony.toml").write_text("[action_scale]\nnose = 0.3\n")
+    with pytest.raises(UnknownName, match=r"joint in action_scale.*nose"):
+        describe_robot("pony", file)
     file.write_text(re.sub("<position joint", '<motor gear="10" ctrlrange="-2 2" joint', PONY.read_text()))
     (tmp_path / "pony.toml").write_text('motors = "torque"\n')
     torques = describe_robot("pony", file)

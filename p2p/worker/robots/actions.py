@@ -6,7 +6,7 @@ with the motors' torque as their limit. Wheels keep, or get, motors. Motors are 
 servos of a velocity for their whole range.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import JointControl
+from p2p.contracts.errors import UnknownName
 from p2p.worker.engine.morphology import HINGE, SLIDE, index_of, name_of
 from p2p.worker.robots.wheels import is_wheel, moved_by
 
@@ -202,8 +203,25 @@ def set_gains(spec: mujoco.MjSpec, kp: float | None, kd: float | None) -> str:
     return " and ".join(f"{name} {value:g}" for name, value in (("kp", kp), ("kd", kd)) if value is not None)
 
 
-def actions_of(model: mujoco.MjModel, stance: NDArray[np.float64], reach: float = REACH) -> list[Action]:
-    """What each action will mean, about a stance (nq); `reach` is the most that one asks of a servo [rad or m]."""
+def actions_of(
+    model: mujoco.MjModel, stance: NDArray[np.float64], scale: float | Mapping[str, float] | None = None
+) -> list[Action]:
+    """What each action will mean.
+
+    Args:
+        model: Whose motors have become servos.
+        stance: Positions about which they act (nq).
+        scale: The most that an action asks of a servo, or of that of each joint [rad or m].
+
+    Raises:
+        UnknownName: there is no servo at a joint of `scale`.
+    """
+    of_joints = scale if isinstance(scale, Mapping) else {}
+    usual = scale if isinstance(scale, float) else REACH
+    servos = [model.joint(int(model.actuator_trnid[at, 0])).name for at in range(model.nu) if is_servo(model, at)]
+    for name in of_joints:
+        if name not in servos:
+            raise UnknownName("servo's joint in action_scale:", name, servos)
     found = []
     for at in range(model.nu):
         if not is_servo(model, at):
@@ -212,10 +230,10 @@ def actions_of(model: mujoco.MjModel, stance: NDArray[np.float64], reach: float 
             continue
         joint = int(model.actuator_trnid[at, 0])
         centre = float(stance[model.jnt_qposadr[joint]])
-        half = reach
+        half = most = of_joints.get(model.joint(joint).name, usual)
         if model.jnt_limited[joint]:
             below, above = model.jnt_range[joint]
-            half = min(reach, max(above - centre, centre - below))
+            half = min(most, max(above - centre, centre - below))
         found.append(Action(True, centre, half))
     return found
 

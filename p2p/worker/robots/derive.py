@@ -25,7 +25,6 @@ from p2p.worker.engine.morphology import (
 )
 from p2p.worker.engine.robot_environment import RESET_NOISE
 from p2p.worker.robots.actions import (
-    REACH,
     Action,
     actions_of,
     add_servos,
@@ -112,7 +111,7 @@ def _derived(path: Path) -> Derived:
         _make_servos(spec, base_of(model, torso), reaching is not None, over.motors, choices)
     model = _with_gains(spec, over, says, choices)
     stance = find_stance(spec, model, torso, free, said, choices)
-    actions = actions_of(model, stance.asked, over.action_scale or REACH)
+    actions = actions_of(model, stance.asked, over.action_scale)
     control = control_of(model, actions)
     choices += control_in_words(control) + narrow_in_words(model)
     compile_actions(spec, actions)
