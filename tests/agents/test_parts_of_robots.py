@@ -29,7 +29,7 @@ SENTENCES = {
     "stand on your hind legs": {"biped": "hind legs", "arm": "hind legs"},
     "trot forward": {},
     "pace forward": {"biped": "four legs", "arm": "cannot move from its place"},
-    "wave with the right arm": {"pony": "no arm", "biped": "no arm", "arm": "'wave'"},
+    "wave with the right arm": {"pony": "no arm", "biped": "no arm", "arm": "only a robot that stands"},
     "reach the red cube": {"pony": "'red cube'", "biped": "'red cube'", "arm": "'red cube'"},
     "walk forward": {"arm": "cannot move from its place"},
     "wag your tail": {"pony": "no tail", "biped": "no tail", "arm": "no tail"},

@@ -25,6 +25,7 @@ from p2p.rewards.templates.qualities import with_all_qualities
 from p2p.rewards.templates.quality import EITHER
 from p2p.rewards.templates.skill import Direction, Skill
 from p2p.rewards.templates.top_speeds import fastest
+from p2p.rewards.templates.waving import assumed_of_waving
 
 EYES_KEY = "also_asked"
 """Criterion of what is not understood of a sentence, where somebody looks."""
@@ -187,6 +188,7 @@ def _assumed(skills: Sequence[Skill], body: RobotFacts) -> Iterator[str]:
         side = _TAKEN.get(skill.name)
         if side is not None and skill.params.direction is None:
             yield f"No direction is given to {skill.name}: {side}."
+        yield from assumed_of_waving(skill, body)
         if any(name.endswith(f":{EITHER}") for name in skill.params.qualities):
             yield "No side is given: it learns to the left, and either side counts."
         if skill.name == "reach" and body.thing is not None:

@@ -13,8 +13,9 @@ from p2p.rewards.templates.quality import EITHER
 from p2p.rewards.templates.skill import Direction, HeightLevel, Manner, Pace, Params, Skill
 
 _HEADS_HELD = frozenset({"head:up", "head:down", "head:still"})
+_WAVES = frozenset({"wave:left", "wave:right", "wave:one"})
 _IMPLIED: Mapping[str, frozenset[str]] = {
-    "posture": _HEADS_HELD,
+    "posture": _HEADS_HELD | _WAVES,
     "still": frozenset({"on_toes", "one_leg", "leg:left", "leg:right"}),
 }
 """Skill that is meant where nothing else is said -> qualities that mean it."""
@@ -169,6 +170,7 @@ def _read_manner(draft: Draft, mark: Mark, _text: str) -> None:
 
 _CONTRARY = {
     **dict.fromkeys(("head:up", "head:down"), "head"),
+    **dict.fromkeys(("wave:left", "wave:right"), "wave"),
     **dict.fromkeys(("steps:small", "steps:long"), "steps"),
     **dict.fromkeys(("leg:left", "leg:right", "leg:front", "leg:back", "one_leg"), "leg"),
 }
@@ -359,7 +361,15 @@ def _resolve(name: str, draft: Draft, body: RobotFacts) -> str:
             "'turn' needs an angle, such as 'turn left 90 degrees' or 'turn around'.", Refusal.VAGUE, ("turn",)
         )
     if name == "posture":
-        words = draft.level or draft.highest or draft.length is not None or _HEADS_HELD & set(draft.qualities)
+        said = next((text for quality, text in draft.qualities.items() if quality in _WAVES), None)
+        if said is not None and "posture" not in body.skills:
+            raise UnknownPhrase(
+                f"{said!r}: {body.noun} does not stand; only a robot that stands and has arms can wave.",
+                Refusal.IMPOSSIBLE,
+                (said,),
+            )
+        held = (_HEADS_HELD | _WAVES) & set(draft.qualities)
+        words = draft.level or draft.highest or draft.length is not None or held
         if not words and not draft.manners & {Manner.UPRIGHT, Manner.NO_FALL}:
             raise UnknownPhrase(
                 "The sentence does not say what to hold: 'low', 'high', 'at 0.5 m', 'upright'.", Refusal.VAGUE

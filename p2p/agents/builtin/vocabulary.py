@@ -97,7 +97,23 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
     (
         Mark(Kind.UNMEASURED, "nothing measures that yet"),
         "skip / limp / hobble / waddle / stagger / shuffle / moonwalk / dance / cartwheel / strut / wiggle / "
-        "wave / lie / sit / kneel / roll / climb / kick / fall",
+        "lie / sit / kneel / roll / climb / kick / fall",
+    ),
+    *(
+        (
+            Mark(Kind.QUALITY, f"wave:{side}"),
+            " / ".join(
+                f"wave {of} {word}{part}"
+                for of in ("your", "its", "the", "with your", "with its", "with the")
+                for part in ("arm", "hand")
+            ),
+        )
+        for side, word in (("left", "left "), ("right", "right "))
+    ),
+    (
+        Mark(Kind.QUALITY, "wave:one"),
+        "wave / wave your hand / wave your arm / wave its hand / wave its arm / wave a hand / wave an arm / "
+        "wave with a hand / wave with an arm / wave with one hand / wave with one arm / wave one hand / wave one arm",
     ),
     (
         Mark(Kind.SKILL, "still"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from p2p.contracts.commands import Commands
+from p2p.rewards.arms import Arm
 from p2p.rewards.legs import FourFeet
 from p2p.rewards.templates.skill import Pace
 
@@ -150,6 +151,8 @@ class RobotFacts:
     """Whether it was described from a model file."""
     standing: float = 1.0
     """Height of the torso in the stance [m]."""
+    arms: Mapping[str, Arm] = field(default_factory=dict)
+    """By side, "left" and "right"; none for a robot that is an arm."""
     part_names: frozenset[str] = frozenset()
     """Words in the names of its bodies, joints and geoms, such as "arm" of `right_upper_arm`."""
     four_feet: FourFeet | None = None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import inf
 
 from p2p.contracts.env import EnvSpec, inner_joints
+from p2p.rewards.arms import arms_of
 from p2p.rewards.legs import four_feet
 from p2p.rewards.templates.bodies import Band, JumpLimits, Pacing, RobotFacts, Thing, Upright
 from p2p.rewards.templates.skill import Pace
@@ -267,6 +268,7 @@ def body_of(spec: EnvSpec) -> RobotFacts:
         thing=_thing(spec) if spec.robot is not None and spec.morphology.target is not None else None,
         standing=max(spec.rest_height if spec.robot is not None else middle, 0.1),
         four_feet=feet,
+        arms=arms_of(spec),
         commands=spec.commands,
         part_names=frozenset(re.findall(r"[a-z]+", " ".join(names).lower())),
         skills=known.skills | ({"rear"} if spec.robot is not None and feet is not None else set()),

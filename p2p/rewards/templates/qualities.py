@@ -15,6 +15,7 @@ from p2p.rewards.templates.plan import Plan, Stage, Term
 from p2p.rewards.templates.quality import EITHER, SETTLED, Addition, Quality, Use, criterion_of, in_words, mostly, never
 from p2p.rewards.templates.skill import Direction, Manner, Skill
 from p2p.rewards.templates.terms import height_band
+from p2p.rewards.templates.waving import WAVING, WAVING_KEYS
 
 OFF_THE_FLOOR = 0.03
 """Clearance of a jump [m]; feet that vibrate leave the floor by less."""
@@ -69,21 +70,28 @@ def with_qualities(plan: Plan, skill: Skill, body: RobotFacts, stage: Stage) -> 
     return plan
 
 
+_DOING = {"posture": "hold a posture", "still": "stand still", "rear": "stand on the hind legs"}
+"""Skills that are no verbs -> what one does."""
+
+
 def _with(plan: Plan, quality: Quality, value: str, skill: Skill, body: RobotFacts, stage: Stage) -> Plan:
     use = Use(quality.text.replace("%", value), value, skill, plan, body, stage)
     if quality.skills and skill.name not in quality.skills:
-        meant = " or ".join(name.replace("_", " ") for name in sorted(quality.skills))
+        meant = " or ".join(_DOING.get(name, name.replace("_", " ")) for name in sorted(quality.skills))
         raise use.conflict(f"it says how to {meant}")
     if skill.params.gait in quality.gaits_not:
         raise use.conflict(f"to {skill.params.gait} is to do that")
     if not stage.last or (quality.alone and not stage.alone):
         raise use.unmeasured("in a sequence it can only be said of the last step, and of a course only without 'then'")
     added = quality.build(use)
+    steps = int(str(plan.recipe.get("total_timesteps", 0)))
     return replace(
         plan,
         main=added.main or plan.main,
         guards=(*(g for g in plan.guards if g.key not in added.without), *added.criteria),
         terms=(*(t for t in plan.terms if t.name not in added.without), *added.terms),
+        definitions={**plan.definitions, **added.definitions},
+        recipe={**plan.recipe} | ({"total_timesteps": max(steps, added.fewest_steps)} if added.fewest_steps else {}),
         summary=plan.summary + (f", {added.summary}" if added.summary else ""),
     )
 
@@ -493,12 +501,13 @@ QUALITIES: dict[str, Quality] = {
     "diagonal": Quality("diagonally to the %", _diagonal, _MOVE, alone=True),
     "circle": Quality("in a circle to the %", _circle, _MOVE, alone=True),
     **PART_QUALITIES,
+    **WAVING,
 }
 """Name -> what it adds."""
 
 KEYS = frozenset({
     "stays_on_floor", "never_turns_over", "faces_forward", "without_a_break", "does_not_sway", "does_not_lean",
     "trunk_off_floor", "does_not_crouch", "lifts_feet_often", "slides", "on_one_leg", "no_more_than_asked",
-    "no_higher", *PART_KEYS,
+    "no_higher", *PART_KEYS, *WAVING_KEYS,
 })  # fmt: skip
 """Criteria that are measured from the step before on, where there is one."""

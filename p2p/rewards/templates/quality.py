@@ -1,6 +1,6 @@
 """A quality of a skill, and criteria shared by qualities."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from p2p.contracts.errors import Refusal, UnknownPhrase
@@ -64,8 +64,12 @@ class Addition:
     terms: tuple[Term, ...] = ()
     without: frozenset[str] = frozenset()
     """Keys of guards, and names of terms, that it replaces."""
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    """Variables that its terms read besides the plan's -> their expressions."""
     main: Criterion | None = None
     """Replaces the main criterion."""
+    fewest_steps: int = 0
+    """Training steps that it takes."""
     summary: str = ""
     """Added to the plan's summary."""
 
