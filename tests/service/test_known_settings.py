@@ -69,3 +69,18 @@ def test_weights_of_the_built_in_terms_are_not_recommended_for_others(ws: Worksp
     settings = known_settings(ws, intent, spec)
     assert settings["total_timesteps"] == 3_000_000
     assert "curriculum" not in settings
+
+
+@pytest.mark.parametrize(
+    ("env_id", "prompt"),
+    [("Hopper-v5", "jump and land softly"), ("Walker2d-v5", "stay low in place"), ("Ant-v5", "walk high")],
+)
+def test_what_the_check_has_against_a_reward_of_the_built_in_author_is_only_told(
+    ws: Workspace, env_id: str, prompt: str
+) -> None:
+    session_id = create_session(ws, NewSession(prompt=prompt, env_id=env_id)).session_id
+    built_in = submit_reward(ws, session_id)
+    assert built_in.report.accepted
+    assert any("It pays" in issue.message for issue in built_in.report.issues)
+    edited = submit_reward(ws, session_id, built_in.source + "\n# the same, by somebody who can mend it\n")
+    assert not edited.report.accepted

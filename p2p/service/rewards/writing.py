@@ -53,7 +53,10 @@ def write_reward(ws: Workspace, session_id: str, number: int) -> RewardReport:
     iteration = record.iteration(number)
     report = iteration.read_reward_report()
     if report is None:
-        report = try_draft(ws, record, number, lambda: iteration.read_draft() or draft_reward(ws, record, number))
+        by_model = record.read_session().author != "builtin"
+        report = try_draft(
+            ws, record, number, lambda: iteration.read_draft() or draft_reward(ws, record, number), to_mend=by_model
+        )
     report = repaired(ws, record, number, report)
     if not report.accepted:
         record.events.emit_once(EventName.REWARD_ERROR, number, errors=list(report.errors))
@@ -61,14 +64,21 @@ def write_reward(ws: Workspace, session_id: str, number: int) -> RewardReport:
     return report
 
 
-def try_draft(ws: Workspace, record: SessionRecord, number: int, write: Callable[[], RewardDraft]) -> RewardReport:
-    """Write a reward, check it, and save it with its report in iteration `number`, accepted or not."""
+def try_draft(
+    ws: Workspace, record: SessionRecord, number: int, write: Callable[[], RewardDraft], to_mend: bool = True
+) -> RewardReport:
+    """Write a reward, check it, and save it with its report in iteration `number`, accepted or not.
+
+    Args:
+        write: Writes it.
+        to_mend: As in `check_reward`.
+    """
     iteration = record.iteration(number)
     record.events.emit_once(EventName.ITERATION_STARTED, number, iter_id=iteration.iteration_id)
     with record.events.span(EventName.REWARD_START, EventName.REWARD_END, number) as result:
         draft = settled(record, number, write())
         iteration.save_draft(draft)
-        report = check_reward(ws, iteration.check_dir, record.read_session(), draft, record.read_criteria())
+        report = check_reward(ws, iteration.check_dir, record.read_session(), draft, record.read_criteria(), to_mend)
         if report.spec is not None:
             iteration.save_reward_spec(report.spec)
         iteration.save_reward_report(report)
@@ -99,7 +109,12 @@ def repaired(ws: Workspace, record: SessionRecord, number: int, report: RewardRe
 
 
 def check_reward(
-    ws: Workspace, directory: Path, session: NewSession, draft: RewardDraft, intent: Intent | None
+    ws: Workspace,
+    directory: Path,
+    session: NewSession,
+    draft: RewardDraft,
+    intent: Intent | None,
+    to_mend: bool = True,
 ) -> RewardReport:
     """Check a reward on real transitions, in a job of its own in `directory`.
 
@@ -108,6 +123,7 @@ def check_reward(
         session: With whose configuration.
         draft: The reward.
         intent: What it is held against; None where there are no criteria.
+        to_mend: Whether somebody mends it, where it pays more for what was not asked: else it is only warned of.
 
     Raises:
         InvalidConfig: the configuration it asks for is wrong.
@@ -137,7 +153,7 @@ def check_reward(
             env_kwargs=config.env_kwargs,
             side_info=config.side_info,
             intent=intent,
-            refuse_wrong_preferences=session.author != "given",
+            refuse_wrong_preferences=to_mend and session.author != "given",
         )
     )
     run_to_end(ws.backend, "check", check.path)
