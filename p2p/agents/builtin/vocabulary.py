@@ -103,12 +103,12 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
         (
             Mark(Kind.QUALITY, f"wave:{side}"),
             " / ".join(
-                f"wave {of} {word}{part}"
+                f"wave {of} {side} {part}"
                 for of in ("your", "its", "the", "with your", "with its", "with the")
                 for part in ("arm", "hand")
             ),
         )
-        for side, word in (("left", "left "), ("right", "right "))
+        for side in ("left", "right")
     ),
     (
         Mark(Kind.QUALITY, "wave:one"),

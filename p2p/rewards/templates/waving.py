@@ -23,9 +23,10 @@ RAISED_SHARE = 0.6
 """Share of the steps in which the hand has to be over the shoulder."""
 FAST = 0.8
 """Speed of the hand against the torso, at one moment of each swing to one side [m/s]."""
-SWINGS = (6.0, 24.0)
-"""Fewest and most swings to one side: three times to and fro in 4.5 s is a wave, and more than two and a half a second
-are a tremble."""
+SWINGS = 6.0
+"""Fewest swings to one side: three times to and fro."""
+SWINGS_PER_S = 16.0 / 3.0
+"""Most: a hand that goes to and fro more than two and two thirds times a second trembles [1/s]."""
 SWING = 0.15
 """Standard deviation, over about a second, of the angle that swings most [rad]: 12 degrees to each side."""
 SWING_SHARE = 0.5
@@ -44,9 +45,10 @@ def assumed_of_waving(skill: Skill, body: RobotFacts) -> Iterator[str]:
     if side == "one":
         side = _usual_side(body)
         yield f"No side is given: it waves with its {side} arm."
-    if (reach := body.arms[side].reach) < SHORT_REACH:
+    arm = body.arms.get(side)
+    if arm is not None and arm.reach < SHORT_REACH:
         yield (
-            f"The servos of its arm go {reach:g} rad from the stance at most. Where that lifts no hand over the "
+            f"The servos of its arm go {arm.reach:g} rad from the stance at most. Where that lifts no hand over the "
             "shoulder, give them a larger `action_scale` in a file beside the model."
         )
 
@@ -63,6 +65,7 @@ def _wave(use: Use) -> Addition:
     if arm is None:
         which = f"no {side} arm" if use.body.arms else "no arm that its bodies or joints name"
         raise use.impossible(f"{use.body.noun} has {which}")
+    use.need("airborne", "displacement", "up")
     apart = {way: (f"velocity_{way}:{arm.hand}", f"velocity_{way}") for way in "xyz"}
     x, y, z = (f"({hand} - {torso})" for hand, torso in apart.values())
     speed = f"hypot(hypot({x}, {y}), {z})"
@@ -77,17 +80,18 @@ def _wave(use: Use) -> Addition:
         Category.POSTURE,
         on_steps(Statistic.FRACTION, (at_least(over, high),), Band(RAISED_SHARE), margin=0.5, window=SETTLED),
     )
+    most = float(round(SWINGS_PER_S * max(use.plan.judged_s - 0.5, 1.5)))
     waves = criterion_of(
         "waves",
-        f"Waves its {side} hand to and fro {SWINGS[0] / 2:g} times",
-        f"The hand, over its shoulder, comes to move at {FAST:g} m/s or more against the torso {SWINGS[0]:g} to "
-        f"{SWINGS[1]:g} times.",
+        f"Waves its {side} hand to and fro {SWINGS / 2:g} times",
+        f"The hand, over its shoulder, comes to move at {FAST:g} m/s or more against the torso {SWINGS:g} to "
+        f"{most:g} times.",
         Category.DYNAMICS,
         on_steps(
             Statistic.COUNT_EVENTS,
             (at_least(speed, FAST), at_least(over, high)),
-            Band(*SWINGS),
-            margin=SWINGS[0],
+            Band(SWINGS, most),
+            margin=SWINGS,
             window=SETTLED,
         ),
     ).model_copy(update={"weight": 2.0})
