@@ -49,13 +49,20 @@ COMPONENTS: dict[str, str] = {
 has the feature can be told."""
 ASKED_FOR: dict[str, str] = {"heading": "yaw", "height": "height"}
 """The same of what a robot is told only where a range is given."""
+ALL_COMPONENTS = COMPONENTS | ASKED_FOR
 KEPT_STANDING = frozenset({"height"})
 """Commands that a draw to stand still leaves as they are drawn."""
 UNITS = {"yaw_rate": "rad/s", "heading": "rad", "height": "m"}
 """Of commands; m/s for the others."""
-ERRORS = {"velocity_error": "m/s", "yaw_rate_error": "rad/s", "heading_error": "rad", "height_error": "m"}
-"""Features of how far a motion is from the commands -> their units."""
-COMMAND_FEATURES = frozenset({*(f"command_{name}" for name in COMPONENTS | ASKED_FOR), *ERRORS})
+COMMAND_FEATURES = frozenset(
+    {
+        *(f"command_{name}" for name in ALL_COMPONENTS),
+        "velocity_error",
+        "yaw_rate_error",
+        "heading_error",
+        "height_error",
+    }
+)
 """Features that only a robot with commands has."""
 
 
@@ -85,9 +92,9 @@ class Commands(Contract):
 
     @model_validator(mode="after")
     def _commands_something(self) -> Self:
-        if not any(self.top(name) for name in COMPONENTS | ASKED_FOR):
+        if not any(self.top(name) for name in ALL_COMPONENTS):
             raise ValueError(
-                f"commands command nothing: every range is [0, 0]. Give {', '.join(COMPONENTS | ASKED_FOR)} a range, "
+                f"commands command nothing: every range is [0, 0]. Give {', '.join(ALL_COMPONENTS)} a range, "
                 'such as {"velocity_x": [0.0, 1.0]}, or leave commands out'
             )
         if self.heading is not None and self.top("yaw_rate"):
@@ -111,7 +118,7 @@ class Commands(Contract):
     @property
     def words(self) -> str:
         """The ranges and when they are drawn from, as a sentence."""
-        ranges = [(name, *self.range_of(name)) for name in COMPONENTS | ASKED_FOR if self.top(name)]
+        ranges = [(name, *self.range_of(name)) for name in ALL_COMPONENTS if self.top(name)]
         said = ", ".join(f"{name} in [{low:g}, {high:g}]" for name, low, high in ranges)
         when = "each episode" if self.resample_s is None else f"every {self.resample_s:g} s"
         return f"{said}, drawn {when}; {self.stand_share:.0%} of the draws say to stand still."
@@ -125,9 +132,9 @@ class Commands(Contract):
         Raises:
             InvalidConfig: naming the component, and those that the robot can be told.
         """
-        told = tuple(name for name, feature in (COMPONENTS | ASKED_FOR).items() if feature in env.feature_names)
+        told = tuple(name for name, feature in ALL_COMPONENTS.items() if feature in env.feature_names)
         told = told if "velocity_x" in told else ()
-        for name in COMPONENTS | ASKED_FOR:
+        for name in ALL_COMPONENTS:
             if self.top(name) and name not in told:
                 able = f"it can be told {' and '.join(told)}" if told else "it cannot be told to go anywhere"
                 raise InvalidConfig(f"commands: {env.env_id} cannot follow {name}; {able}. Leave {name} out.")
@@ -140,7 +147,7 @@ class Commands(Contract):
 
     def followed(self, env: "EnvSpec") -> dict[str, str]:
         """Name of each command that a robot is told -> the feature that is to follow it."""
-        return {f"command_{name}": (COMPONENTS | ASKED_FOR)[name] for name in self.components(env)}
+        return {f"command_{name}": ALL_COMPONENTS[name] for name in self.components(env)}
 
     def of_episode(self, env: "EnvSpec") -> "EpisodeCommands":
         """How an episode of a robot draws its commands, for `replay.py` of an export."""

@@ -7,7 +7,7 @@ yaw rate, less prices for going up and down, effort and changing actions.
 
 from math import inf, sqrt
 
-from p2p.contracts.commands import NONE, Commands
+from p2p.contracts.commands import NONE, UNITS, Commands
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.intent import Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Band, RobotFacts
@@ -243,15 +243,8 @@ def _terms(commands: Commands, body: RobotFacts) -> list[Term]:
 
 
 def _follows(limit: float, scale: float) -> Criterion:
-    return Criterion(
-        key="follows_velocity",
-        title=f"Misses the commanded velocity by {limit:g} m/s or less",
-        description="Mean size of the difference of its horizontal velocity and the command, in the heading's frame, "
-        f"at most {limit:g} m/s.",
-        category=Category.GAIT,
-        predicate=on_feature(Statistic.MEAN, "velocity_error", below(limit), "m/s", margin=round(0.5 * scale, 3)),
-        weight=2.0,
-    )
+    words = "horizontal velocity and the command, in the heading's frame"
+    return _misses("follows_velocity", "velocity", words, limit, scale / 2.0).model_copy(update={"weight": 2.0})
 
 
 def _turns(commands: Commands, body: RobotFacts) -> tuple[Criterion, ...]:
@@ -271,29 +264,34 @@ def _turns(commands: Commands, body: RobotFacts) -> tuple[Criterion, ...]:
         )
     scale = commands.top("yaw_rate") or YAW_TOP
     limit = max(LEAST_YAW, round(YAW_SHARE * scale, 3))
-    return (
-        Criterion(
-            key="turns_as_told",
-            title=f"Misses the commanded yaw rate by {limit:g} rad/s or less",
-            description=f"Mean size of the difference of its yaw rate and the command, at most {limit:g} rad/s.",
-            category=Category.GAIT,
-            predicate=on_feature(Statistic.MEAN, "yaw_rate_error", below(limit), "rad/s", margin=round(0.5 * scale, 3)),
-        ),
-    )
+    return (_misses("turns_as_told", "yaw_rate", "yaw rate and the command", limit, scale / 2.0),)
 
 
 def _keeps_height(commands: Commands) -> tuple[Criterion, ...]:
     if commands.height is None:
         return ()
     limit = _height_limit(commands.height)
-    return (
-        Criterion(
-            key="height_as_told",
-            title=f"Misses the commanded height by {limit:g} m or less",
-            description=f"Mean size of the difference of its torso's height and the command, at most {limit:g} m.",
-            category=Category.POSTURE,
-            predicate=on_feature(Statistic.MEAN, "height_error", below(limit), "m", margin=round(3.0 * limit, 3)),
-        ),
+    found = _misses("height_as_told", "height", "torso's height and the command", limit, 3.0 * limit)
+    return (found.model_copy(update={"category": Category.POSTURE}),)
+
+
+def _misses(key: str, command: str, difference: str, limit: float, margin: float) -> Criterion:
+    """Bound on the mean error of a command.
+
+    Args:
+        key: Of the criterion.
+        command: Of which the feature `<command>_error` is read.
+        difference: What differs, in words.
+        limit: Largest mean error, in the command's unit.
+        margin: Beyond it, over which credit falls.
+    """
+    unit = UNITS.get(command, "m/s")
+    return Criterion(
+        key=key,
+        title=f"Misses the commanded {command.replace('_', ' ')} by {limit:g} {unit} or less",
+        description=f"Mean size of the difference of its {difference}, at most {limit:g} {unit}.",
+        category=Category.GAIT,
+        predicate=on_feature(Statistic.MEAN, f"{command}_error", below(limit), unit, margin=round(margin, 3)),
     )
 
 

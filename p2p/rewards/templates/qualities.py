@@ -84,14 +84,16 @@ def _with(plan: Plan, quality: Quality, value: str, skill: Skill, body: RobotFac
     if not stage.last or (quality.alone and not stage.alone):
         raise use.unmeasured("in a sequence it can only be said of the last step, and of a course only without 'then'")
     added = quality.build(use)
-    steps = int(str(plan.recipe.get("total_timesteps", 0)))
+    recipe = dict(plan.recipe)
+    if added.fewest_steps:
+        recipe["total_timesteps"] = max(int(str(recipe["total_timesteps"])), added.fewest_steps)
     return replace(
         plan,
         main=added.main or plan.main,
         guards=(*(g for g in plan.guards if g.key not in added.without), *added.criteria),
         terms=(*(t for t in plan.terms if t.name not in added.without), *added.terms),
         definitions={**plan.definitions, **added.definitions},
-        recipe={**plan.recipe} | ({"total_timesteps": max(steps, added.fewest_steps)} if added.fewest_steps else {}),
+        recipe=recipe,
         summary=plan.summary + (f", {added.summary}" if added.summary else ""),
     )
 

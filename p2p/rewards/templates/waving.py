@@ -1,8 +1,9 @@
 """Quality of a posture: waving with an arm."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from p2p.contracts.intent import Category, Statistic
+from p2p.contracts.intent import Category, Criterion, Statistic
+from p2p.rewards.arms import Arm
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import IN_PLACE, at_least, below, on_steps, stays_near
 from p2p.rewards.templates.plan import Term
@@ -66,10 +67,33 @@ def _wave(use: Use) -> Addition:
         which = f"no {side} arm" if use.body.arms else "no arm that its bodies or joints name"
         raise use.impossible(f"{use.body.noun} has {which}")
     use.need("airborne", "displacement", "up")
-    apart = {way: (f"velocity_{way}:{arm.hand}", f"velocity_{way}") for way in "xyz"}
-    x, y, z = (f"({hand} - {torso})" for hand, torso in apart.values())
-    speed = f"hypot(hypot({x}, {y}), {z})"
+    moving = {way: (f"velocity_{way}:{arm.hand}", f"velocity_{way}") for way in "xyz"}
     high = round(OVER * use.body.standing, 3)
+    terms, definitions = _pay(arm, moving, high, use.body.standing)
+    return Addition(
+        (*_waves(arm, side, moving, high, use.plan.judged_s), *_stands()),
+        terms,
+        without=frozenset({"stays_in_place"}),
+        definitions=definitions,
+        fewest_steps=STEPS,
+        summary=f"waving with the {side} arm",
+    )
+
+
+def _waves(
+    arm: Arm, side: str, moving: Mapping[str, tuple[str, str]], high: float, judged_s: float
+) -> tuple[Criterion, ...]:
+    """What the arm has to do.
+
+    Args:
+        arm: Which waves.
+        side: On which it is.
+        moving: Velocities of the hand and of the torso, by axis.
+        high: How far the hand has to be over the shoulder [m].
+        judged_s: Length of a judged episode [s].
+    """
+    x, y, z = (f"({hand} - {torso})" for hand, torso in moving.values())
+    speed = f"hypot(hypot({x}, {y}), {z})"
     over = f"height:{arm.hand} - height:{arm.shoulder}"
     swing = _largest([f"joint_swing:{joint}" for joint in arm.joints])
     raised = criterion_of(
@@ -80,7 +104,7 @@ def _wave(use: Use) -> Addition:
         Category.POSTURE,
         on_steps(Statistic.FRACTION, (at_least(over, high),), Band(RAISED_SHARE), margin=0.5, window=SETTLED),
     )
-    most = float(round(SWINGS_PER_S * max(use.plan.judged_s - 0.5, 1.5)))
+    most = float(round(SWINGS_PER_S * max(judged_s - 0.5, 1.5)))
     waves = criterion_of(
         "waves",
         f"Waves its {side} hand to and fro {SWINGS / 2:g} times",
@@ -103,6 +127,11 @@ def _wave(use: Use) -> Addition:
         Category.DYNAMICS,
         on_steps(Statistic.FRACTION, (at_least(swing, SWING),), Band(SWING_SHARE), margin=0.5, window=SETTLED),
     )
+    return raised, waves, swings
+
+
+def _stands() -> tuple[Criterion, ...]:
+    """How the rest of the robot stands meanwhile."""
     straight = criterion_of(
         "stands_straight",
         "Stands straight",
@@ -117,13 +146,20 @@ def _wave(use: Use) -> Addition:
         Category.POSTURE,
         on_steps(Statistic.FRACTION, (at_least("airborne", 0.5),), below(ALOFT_SHARE), margin=0.2, window=SETTLED),
     )
-    moved = {way: f'info["{hand}"] - info["{torso}"]' for way, (hand, torso) in apart.items()}
+    return straight, aloft, stays_near(IN_PLACE)
+
+
+def _pay(
+    arm: Arm, moving: Mapping[str, tuple[str, str]], high: float, standing: float
+) -> tuple[tuple[Term, ...], dict[str, str]]:
+    """Terms of a reward, and what they read besides the plan's definitions; as `_waves`."""
+    moved = {way: f'info["{hand}"] - info["{torso}"]' for way, (hand, torso) in moving.items()}
     swung = {f"swing_{i}": f'info["joint_swing:{joint}"]' for i, joint in enumerate(arm.joints, start=1)}
     top = number(round(1.5 * high, 3))
     terms = (
         Term("raised", 2.0, f"upright * tolerance(over, {top}, np.inf, {{margin}})",
              rf"U\,\mathrm{{tol}}(z_h - z_s; {top}, \infty)", "a raised hand",
-             margin=round(0.6 * use.body.standing, 2)),
+             margin=round(0.6 * standing, 2)),
         Term("swing", 1.0, f"raised * np.clip(hand_speed / {number(1.5 * FAST)}, 0.0, 1.0) * far",
              r"R\,\mathrm{clip}(v_h, 0, 1)\,F", "moving the raised hand, and far"),
         Term("straight", 1.0, f'tolerance(info["up"], {number(STRAIGHT + 0.02)}, 1.0, {{margin}})',
@@ -143,14 +179,7 @@ def _wave(use: Use) -> Addition:
         "far": f"np.clip(({' + '.join(swung)}) / {number(2 * SWING)}, 0.0, 1.0)",
         "hand_speed": "np.sqrt(moved_x**2 + moved_y**2 + moved_z**2)",
     }
-    return Addition(
-        (raised, waves, swings, straight, aloft, stays_near(IN_PLACE)),
-        terms,
-        without=frozenset({"stays_in_place"}),
-        definitions=definitions,
-        fewest_steps=STEPS,
-        summary=f"waving with the {side} arm",
-    )
+    return terms, definitions
 
 
 def _largest(names: list[str]) -> str:

@@ -217,7 +217,7 @@ def actions_of(
         UnknownName: there is no servo at a joint of `scale`.
     """
     of_joints = scale if isinstance(scale, Mapping) else {}
-    usual = scale if isinstance(scale, float) else REACH
+    usual = REACH if scale is None or isinstance(scale, Mapping) else scale
     servos = [model.joint(int(model.actuator_trnid[at, 0])).name for at in range(model.nu) if is_servo(model, at)]
     for name in of_joints:
         if name not in servos:
