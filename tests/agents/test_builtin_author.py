@@ -406,6 +406,8 @@ BEHAVIOURS = [
     ("Swimmer-v5", "swim forward", "goes to and fro",
      {"joint_speed": 1.7, "velocity_x": lambda t: 0.15 + 0.8 * np.sin(6 * t), "swing": 0.5}, False),
     ("Swimmer-v5", "stay still", "rests", {}, True),
+    ("Swimmer-v5", "stay still", "glides on from its start", {"displacement": lambda t: 0.6 * (1 - np.exp(-t))}, True),
+    ("Swimmer-v5", "stay still", "swims off slowly", {"displacement": lambda t: 0.1 * t, "speed": 0.1}, False),
     ("Swimmer-v5", "stay still", "turns to and fro slowly", {"yaw_turns": lambda t: 0.04 * np.sin(t)}, False),
     ("Swimmer-v5", "stay still", "bends slowly", {"pose_range": lambda t: 0.1 * t}, False),
     ("Swimmer-v5", "swim forward", "lunges and stops", {"velocity_x": lambda t: 0.5 * (t < 3.0)}, False),

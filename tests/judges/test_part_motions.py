@@ -58,7 +58,8 @@ def test_a_soft_landing_pays_more_than_a_stiff_one(env_id: str) -> None:
     reward = LoadedReward(AUTHOR.write(intent_of(env_id, SENTENCE), spec).source)
     paid = []
     for legs in (SOFT[env_id], STIFF):
-        features, instance, total = landings_of(env_id).dropped(JUMPS[env_id], legs), reward.fresh(), 0.0
+        features = landings_of(env_id).dropped(1.5 * JUMPS[env_id], legs)  # higher than a jump that counts
+        instance, total = reward.fresh(), 0.0
         for step in range(len(features["time"])):
             info = {name: float(values[step]) for name, values in features.items()} | {"_episode_start": step == 0}
             total += float(
@@ -66,6 +67,20 @@ def test_a_soft_landing_pays_more_than_a_stiff_one(env_id: str) -> None:
             )
         paid.append(total)
     assert paid[0] > paid[1], paid
+
+
+def test_the_take_off_of_a_jump_that_is_to_land_softly_is_not_fined() -> None:
+    spec = catalog.load(HOPPER)
+    reward = LoadedReward(AUTHOR.write(intent_of(HOPPER, SENTENCE), spec).source).fresh()
+    zeros = np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim)
+    steps = [(8.0, 0.0), (0.0, 0.2), (8.0, 0.0)]  # pushes off, is aloft, comes down
+    still = dict.fromkeys(spec.feature_names, 0.0)
+    fined = [
+        reward(*zeros, still | {"impact": impact, "clearance": height, "_episode_start": step == 0})[1]["landing"]
+        for step, (impact, height) in enumerate(steps)
+    ]
+    assert fined[:2] == [0.0, 0.0]
+    assert fined[2] < -100.0
 
 
 def test_the_stored_falls_are_what_the_command_measures() -> None:

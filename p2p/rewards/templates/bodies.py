@@ -127,6 +127,8 @@ class RobotFacts:
     jump: JumpLimits = JumpLimits()
     turn_s: float = 3.5
     """Time for a turn, with what starting, stopping and staying on the spot take [s]."""
+    still_drift: float = 0.3
+    """How far from its start standing still may drift [m]; trained cheetahs get 0.09 m away."""
     spin_drift: float = 1.0
     """How far from its start a spin may get where "in place" is not said [m]."""
     terminates: bool = False

@@ -36,6 +36,8 @@ NEARLY = 0.6
 """Share of the height asked for from which on a flight counts as one more jump where a number is said."""
 LANDED_S = 0.1
 """How long it must be on its feet after a jump [s]."""
+SPARE = 1.2
+"""How much higher a jump that must land softly is trained to go: priced by its landing, it goes as low as is paid."""
 ON_THE_SPOT = 0.5
 """How far from its start "in place" lets it get [m]."""
 
@@ -76,8 +78,12 @@ class Jump(Template):
         goes_on = params.times is None and (params.repeatedly or params.duration_s is not None)
         times = params.times or (REPEATED if goes_on else 1)
         exact = params.times is not None and not params.repeatedly
+        soft = "soft_landing" in params.qualities
+        # A jump that must land softly is paid for once, or each more that is jumped costs another landing.
+        counted = times if exact or (soft and not goes_on) else None
         in_place = Manner.IN_PLACE in params.manners
-        single = None if goes_on or exact else body.jump.single_drift_weight
+        single = None if goes_on or counted else body.jump.single_drift_weight
+        low, high = round(clearance / 2, 4), round(clearance * (SPARE if soft else 1.0), 4)
         drift = max(single or body.jump.drift_weight, 0.5 if in_place else 0.0)
         judged = params.duration_s or max(body.judged_s, 1.0 + SECONDS_PER_JUMP * times)
         words = f"{clearance:g} m off the floor"
@@ -109,7 +115,7 @@ class Jump(Template):
             + (f", {times} {'time' if times == 1 else 'times'} and no more" if exact else ""),
             terms=(
                 *(alive(body) if goes_on else _standing(body, clearance)),
-                *_terms(body, clearance, times if exact else None, drift),
+                *_terms(body, clearance, counted, drift),
                 effort(0.02),
             ),
             main=main,
@@ -123,7 +129,7 @@ class Jump(Template):
                 *((_keeps_jumping(clearance, judged),) if goes_on and stage.alone else ()),
             ),
             definitions=gate(body),
-            counter=Counter(feature="clearance", low=round(clearance / 2, 4), high=clearance) if exact else None,
+            counter=Counter(feature="clearance", low=low, high=high) if counted else None,
             recipe={"total_timesteps": body.budget("jump"), "terminate_when_unhealthy": body.terminates},
             milestone=Milestone(feature="clearance", amount=round(clearance, 3)),
             seconds=1.0 + SECONDS_PER_JUMP * times,

@@ -16,6 +16,14 @@ from p2p.rewards.templates.terms import number
 
 SOFT = 0.7
 """Impact of a soft landing, as a share of that of a fall from the height of the jump on legs that do not yield."""
+AIMED_AT = 0.7
+"""Share of the limit from which on the landing of a counted jump is fined: rollouts differ, and all must keep it."""
+LANDING_PRICE = 2.4
+"""Of an impact that is as large again as the limit, for each step, times the control period [s]."""
+SOFTENING: Mapping[str, object] = {"weights": {"landing": [[0.0, 0.01], [0.3, 0.01], [0.8, 1.0]]}}
+"""Jumping first: with a tenth of the price from the start on, a hopper did not leave the floor."""
+SOFT_STEPS = 1_000_000
+"""Fewest training steps of it."""
 HEEL_UP = -0.25
 """Pitch of a foot whose heel is off the floor [rad]; 0 is a foot that lies flat, negative has the toes down."""
 ON_TOES = 80.0
@@ -70,12 +78,24 @@ def _soft_landing(use: Use) -> Addition:
         Category.DYNAMICS,
         on_feature(Statistic.MAX, "impact", below(limit), "1", margin=limit, window=aloft),
     )
-    penalty = f'np.clip(info["impact"] / {number(limit)} - 0.6, 0.0, 2.0)'
-    weight = round(min(10.0, max(3.0, 0.1 / use.body.dt)), 1)
-    fine = Term(
-        "landing", weight, penalty, rf"\mathrm{{clip}}(F/{limit:g} - 0.6, 0, 2)", "penalty for hard landings", sign=-1
+    if use.plan.counter is None:
+        weight = round(min(10.0, max(3.0, 0.1 / use.body.dt)), 1)
+        return Addition((found,), (_landing(weight, limit, 0.6),), summary="landing softly")
+    # Its take-off, too, may press harder than a soft landing does.
+    return Addition(
+        (found,),
+        (_landing(round(LANDING_PRICE / use.body.dt, 1), limit, AIMED_AT, "(counted > 0) * "),),
+        fewest_steps=SOFT_STEPS,
+        recipe={"curriculum": SOFTENING},
+        summary="landing softly",
     )
-    return Addition((found,), (fine,), summary="landing softly")
+
+
+def _landing(weight: float, limit: float, share: float, after: str = "") -> Term:
+    """Price of the impact over a share of the limit; `after` says when it is due."""
+    penalty = f'{after}np.clip(info["impact"] / {number(limit)} - {share:g}, 0.0, 2.0)'
+    latex = rf"{'[n > 0]' if after else ''}\mathrm{{clip}}(F/{limit:g} - {share:g}, 0, 2)"
+    return Term("landing", weight, penalty, latex, "penalty for hard landings", sign=-1)
 
 
 def _on_toes(use: Use) -> Addition:

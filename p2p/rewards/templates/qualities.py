@@ -84,7 +84,7 @@ def _with(plan: Plan, quality: Quality, value: str, skill: Skill, body: RobotFac
     if not stage.last or (quality.alone and not stage.alone):
         raise use.unmeasured("in a sequence it can only be said of the last step, and of a course only without 'then'")
     added = quality.build(use)
-    recipe = dict(plan.recipe)
+    recipe = {**plan.recipe, **added.recipe}
     if added.fewest_steps:
         recipe["total_timesteps"] = max(int(str(recipe["total_timesteps"])), added.fewest_steps)
     return replace(

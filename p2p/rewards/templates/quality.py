@@ -70,6 +70,8 @@ class Addition:
     """Replaces the main criterion."""
     fewest_steps: int = 0
     """Training steps that it takes."""
+    recipe: Mapping[str, object] = field(default_factory=dict)
+    """Other fields of the training configuration that it sets."""
     summary: str = ""
     """Added to the plan's summary."""
 

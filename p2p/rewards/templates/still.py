@@ -20,8 +20,6 @@ from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number
 
-DRIFT = 0.3
-"""How far standing still may drift [m]; trained cheetahs get 0.09 m away."""
 CALM_SPEED = 0.25
 """Horizontal speed below which a robot counts as standing in a sequence [m/s]."""
 JOINTS = 0.3
@@ -165,7 +163,7 @@ def _main(body: RobotFacts, stage: Stage, hold: float) -> Criterion:
             predicate=on_steps(Statistic.LONGEST_HOLD, where, Band(hold), margin=hold),
             weight=2.0,
         )
-    return stays_near(DRIFT).model_copy(update={"key": "stands_still", "weight": 2.0})
+    return stays_near(body.still_drift).model_copy(update={"key": "stands_still", "weight": 2.0})
 
 
 def _on_the_floor(body: RobotFacts) -> tuple[Bound, ...]:

@@ -82,7 +82,7 @@ def test_a_sequence_of_skills_keeps_the_step_it_is_in():
 @pytest.mark.parametrize(
     ("env_id", "sentence"),
     [
-        ("Hopper-v5", "jump and land softly"),
+        ("Hopper-v5", "jump repeatedly and land softly"),
         ("Walker2d-v5", "walk on tiptoe with small steps"),
         ("Walker2d-v5", "hop forward on one leg"),
         ("HalfCheetah-v5", "run with long strides, with your head up"),
