@@ -3,7 +3,7 @@ import ast
 import pytest
 
 from p2p.agents.builtin.author import BuiltinAuthor
-from p2p.agents.builtin.edits import NewTerm, add_term, read_table, set_number, terms_reading
+from p2p.agents.builtin.edits import NewTerm, add_term, fines, read_table, set_number, terms_reading
 from p2p.agents.builtin.missing_terms import features_read
 from p2p.contracts.advice import Advice, Lever
 from p2p.contracts.intent import Intent
@@ -305,6 +305,13 @@ def test_the_terms_that_read_a_feature_are_found() -> None:
     assert terms_reading(DRAFT.source, ("velocity_x",)) == ("sideways",)
     assert terms_reading(DRAFT.source, ("up",)) == ("alive", "left", "sideways")
     assert ast.parse(DRAFT.source)
+
+
+def test_the_terms_that_are_subtracted_are_found() -> None:
+    added = add_term(PERSONAL, NewTerm("trunk", 0.3, 'info["torso_contact"] / 2', "the trunk", sign=-1))
+    assert added is not None
+    assert fines(added) == {"rest", "trunk"}
+    assert fines("no reward") == frozenset()
 
 
 @pytest.mark.parametrize(

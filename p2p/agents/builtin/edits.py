@@ -59,6 +59,12 @@ def terms_reading(source: str, features: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for *_, name in sorted(found, key=lambda one: one[:2]))
 
 
+def fines(source: str) -> frozenset[str]:
+    """Names of the terms that are subtracted: products whose first factor is negated."""
+    node = _compute_terms(source)
+    return frozenset(name for name, value in _entries(node) if _negated(value)) if node is not None else frozenset()
+
+
 def add_term(source: str, term: NewTerm) -> str | None:
     """Add a term to the weights, the sum and the descriptions; None if these tables are missing."""
     sign = "-" if term.sign < 0 else ""
@@ -73,6 +79,12 @@ def add_term(source: str, term: NewTerm) -> str | None:
             return None
         changed = _with_entry(changed, node, term.name, text)
     return _parsing(_with_import(changed)) if changed else None
+
+
+def _negated(value: ast.expr) -> bool:
+    while isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult | ast.Div):
+        value = value.left
+    return isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub)
 
 
 def _tree(source: str) -> ast.Module | None:

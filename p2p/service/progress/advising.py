@@ -1,5 +1,6 @@
 """What to do next about an iteration, from the measurements of its trainings."""
 
+from p2p.agents.builtin.edits import fines
 from p2p.analysis.plateau import advise
 from p2p.contracts.advice import Advice, CheckpointPoint, TrainingCourse
 from p2p.contracts.judgment import MET_SHARE_NEEDED
@@ -54,8 +55,9 @@ def course_of(record: SessionRecord, number: int) -> TrainingCourse | None:
 
 
 def _silent_terms(iteration: IterationRecord, run: IterationRecord) -> tuple[str, ...]:
-    """Terms that were 0 at every step, without those that the check of the reward knows as fines."""
+    """Terms that were 0 at every step, without those that its check, or its source, shows to be fines."""
     summary, report = run.read_summary(), iteration.read_reward_report()
-    fines = {term.name for term in report.terms if term.minimum < 0.0 and term.maximum <= 0.0} if report else set[str]()
+    seen = {term.name for term in report.terms if term.minimum < 0.0 and term.maximum <= 0.0} if report else set[str]()
+    known = seen | fines(iteration.read_reward_source())
     terms = summary.terms if summary is not None else ()
-    return tuple(term.name for term in terms if term.minimum == term.maximum == 0.0 and term.name not in fines)
+    return tuple(term.name for term in terms if term.minimum == term.maximum == 0.0 and term.name not in known)
