@@ -595,3 +595,18 @@ def test_a_sequence_trains_for_its_steps_together_and_no_less_than_the_longest(
 ) -> None:
     spec = load(env_id)
     assert AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).config_changes["total_timesteps"] == steps
+
+
+def test_what_comes_after_standing_still_is_looked_for_with_the_usual_noise() -> None:
+    spec = load("Swimmer-v5")
+    before, after = (
+        AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).config_changes
+        for sentence in ("stay still, then spin", "swim, then stay still")
+    )
+    assert "log_std_init" not in before
+    assert after["log_std_init"] == -1.0
+
+
+def test_gliding_on_pays_a_slow_swimmer_next_to_nothing() -> None:
+    reward = reward_for("Swimmer-v5", "swim slowly")
+    assert paid(reward, "Swimmer-v5", velocity_x=0.0) < 0.15 * paid(reward, "Swimmer-v5", velocity_x=0.06)

@@ -36,6 +36,8 @@ class Pacing:
     """Velocity above which nothing more is gained [m/s]."""
     scale: float = 5.0
     """Velocity that is worth 1 [m/s]."""
+    fewest_steps: int = 0
+    """Fewest training steps it takes."""
 
 
 @dataclass(frozen=True, slots=True)

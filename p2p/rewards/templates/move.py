@@ -154,7 +154,7 @@ def _paid_for_standing(body: RobotFacts) -> RobotFacts:
 def _steps(body: RobotFacts, direction: Direction, pacing: Pacing) -> int:
     """Training steps without a gait."""
     runs_backward = direction is Direction.BACKWARD and pacing.judged.low >= body.paces[Pace.FAST].judged.low
-    return max(body.budget("move"), body.run_backward_budget if runs_backward else 0)
+    return max(body.budget("move"), pacing.fewest_steps, body.run_backward_budget if runs_backward else 0)
 
 
 def _check(params: Params, body: RobotFacts, direction: Direction) -> None:

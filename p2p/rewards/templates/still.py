@@ -71,7 +71,9 @@ class Still(Template):
         hold = params.duration_s or 1.5
         balances = body.terminates and stage.alone
         steps = body.budget("still")
-        found: dict[str, object] = {"total_timesteps": steps, "log_std_init": -1.0}
+        found: dict[str, object] = {"total_timesteps": steps}
+        if stage.last:  # a swimmer with as little noise did not find the spin that it was to do next
+            found["log_std_init"] = -1.0
         if body.terminates:
             found |= (LONG_ROLLOUTS if steps < MANY else {}) | {"terminate_when_unhealthy": True}
         if balances and steps >= MANY:
