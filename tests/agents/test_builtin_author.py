@@ -610,3 +610,11 @@ def test_what_comes_after_standing_still_is_looked_for_with_the_usual_noise() ->
 def test_gliding_on_pays_a_slow_swimmer_next_to_nothing() -> None:
     reward = reward_for("Swimmer-v5", "swim slowly")
     assert paid(reward, "Swimmer-v5", velocity_x=0.0) < 0.15 * paid(reward, "Swimmer-v5", velocity_x=0.06)
+
+
+@pytest.mark.parametrize("sentence", ["stay low", "stay low, then jump", "jump, then stay low"])
+def test_where_a_step_is_to_be_low_a_low_torso_is_no_fall(sentence: str) -> None:
+    found = {one.key: one for one in AUTHOR.elicit(sentence, load("Hopper-v5")).criteria}["stays_upright"]
+    assert found.predicate is not None
+    assert [bound.feature for bound in found.predicate.where] == ["up"]
+    assert "torso" not in found.description

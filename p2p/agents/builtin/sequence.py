@@ -88,13 +88,22 @@ def criteria_of(skills: Sequence[Skill], plans: Sequence[Plan]) -> tuple[Criteri
                 continue
             kept = _guard(guard, skills, last, before)
             if kept is not None:
-                found.setdefault(kept.key, kept)
+                found[kept.key] = _first_or_wider(found.get(kept.key, kept), kept)
         before = main.key
     if len(found) > MOST_CRITERIA:
         raise UnknownPhrase(
             f"It asks for {len(found)} things to be judged; at most {MOST_CRITERIA} can be. Ask for less."
         )
     return tuple(found.values())
+
+
+def _first_or_wider(first: Criterion, other: Criterion) -> Criterion:
+    """Of two guards with one key the first, unless the other is as strict about fewer bounds: where a step is to be low,
+    being low is no fall."""
+    one, two = first.predicate, other.predicate
+    if one is None or two is None or one.model_copy(update={"where": two.where}) != two:
+        return first
+    return other if set(two.where) < set(one.where) else first
 
 
 def _unused(key: str, taken: Container[str]) -> str:

@@ -86,13 +86,16 @@ def below(limit: float) -> Band:
     return Band(-float("inf"), limit)
 
 
-def stays_upright(body: RobotFacts, params: Params) -> tuple[Criterion, ...]:
-    """Require no fall, more strictly if the sentence insists. Empty for a robot that cannot fall."""
+def stays_upright(body: RobotFacts, params: Params, *, low: bool = False) -> tuple[Criterion, ...]:
+    """Require no fall, more strictly if the sentence insists; `low` says that a low torso is none.
+
+    Empty for a robot that cannot fall.
+    """
     rule = body.upright
     if rule is None or not body.has("up"):
         return ()
     strict = bool(params.manners & {Manner.NO_FALL, Manner.UPRIGHT})
-    rule = Upright(rule.up, 0.95 if strict else rule.share, rule.height)
+    rule = Upright(rule.up, 0.95 if strict else rule.share, None if low else rule.height)
     where = [at_least("up", rule.up)]
     if rule.height is not None:
         where.append(at_least("height", rule.height))

@@ -110,11 +110,6 @@ def _words(band: Band) -> str:
 
 def _upright_guard(body: RobotFacts, params: Params, band: Band | None) -> tuple[Criterion, ...]:
     """For a low posture a low torso is no fall; without a band the main criterion covers it."""
-    guards = stays_upright(body, params)
-    if band is None or not guards or body.upright is None or body.upright.height is None:
-        return guards
-    if band.low >= body.upright.height:
-        return guards
-    where = (at_least("up", body.upright.up),)
-    predicate = on_steps(Statistic.FRACTION, where, Band(body.upright.share), margin=0.4)
-    return (guards[0].model_copy(update={"predicate": predicate, "title": "Stays the right way up"}),)
+    rule = body.upright
+    low = band is not None and rule is not None and rule.height is not None and band.low < rule.height
+    return stays_upright(body, params, low=low)
