@@ -98,8 +98,10 @@ def criteria_of(skills: Sequence[Skill], plans: Sequence[Plan]) -> tuple[Criteri
 
 
 def _first_or_wider(first: Criterion, other: Criterion) -> Criterion:
-    """Of two guards with one key the first, unless the other is as strict about fewer bounds: where a step is to be low,
-    being low is no fall."""
+    """Of two guards with one key the first, unless the other is as strict about fewer bounds.
+
+    Where a step is to be low, being low is no fall.
+    """
     one, two = first.predicate, other.predicate
     if one is None or two is None or one.model_copy(update={"where": two.where}) != two:
         return first
