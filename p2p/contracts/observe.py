@@ -34,7 +34,7 @@ class Milestone(Contract):
 
 
 class Counter(Contract):
-    """Counted events: `feature` reaches `high`, and falls below `low` before the next one."""
+    """Counted events: `feature` reaches `high`, having been below `low` before each: a drop at the start is none."""
 
     feature: str
     low: float

@@ -41,14 +41,15 @@ class EpisodeProgress:
         """The same, when the present step of the sequence began."""
         self._done = np.zeros(n, dtype=np.int64)
         self._count = np.zeros(n)
-        self._within = np.zeros(n, dtype=np.bool_)
-        """Whether the counted event goes on."""
+        self._within = np.ones(n, dtype=np.bool_)
+        """Whether the counted event goes on; at first it does: a robot that is dropped at its start has not jumped."""
 
     def begin(self, ids: Sequence[int], features: Features | None = None) -> None:
         """Begin new episodes in the environments `ids`: all is 0 but these features, each of shape (len(ids),)."""
         index = np.asarray(ids, dtype=np.intp)
         for array in self.state().values():
             array[index] = 0
+        self._within[index] = True
         for name, values in (features or {}).items():
             if name in self._reads:
                 self._now[index, self._reads.index(name)] = values

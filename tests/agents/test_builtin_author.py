@@ -618,3 +618,13 @@ def test_where_a_step_is_to_be_low_a_low_torso_is_no_fall(sentence: str) -> None
     assert found.predicate is not None
     assert [bound.feature for bound in found.predicate.where] == ["up"]
     assert "torso" not in found.description
+
+
+def test_a_drop_at_the_start_is_no_jump() -> None:
+    spec, reward = load("Ant-v5"), reward_for("Ant-v5", "jump once")
+    zeros = np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim)
+    jumped = [
+        reward(*zeros, standing("Ant-v5", clearance=clearance) | {"_episode_start": step == 0})[1]["jumps"] > 0.0
+        for step, clearance in enumerate((0.3, 0.0, 0.3))
+    ]
+    assert jumped == [False, False, True]

@@ -93,6 +93,15 @@ def test_an_event_is_counted_once_until_it_is_over():
     assert counts == [0, 1, 1, 1, 1, 2]
 
 
+def test_a_drop_at_the_start_is_no_event_in_any_episode():
+    progress = EpisodeProgress(Observe(counter=Counter(feature="clearance", low=0.1, high=0.2)), 1)
+    for _ in range(2):
+        progress.begin([0])
+        for value, count in ((0.3, 0), (0.0, 0), (0.25, 1)):
+            progress.advance({"clearance": np.array([value])})
+            assert progress.values[0, 0] == count
+
+
 def test_a_clock_goes_round_once_a_period_from_the_start_of_each_episode():
     progress = EpisodeProgress(Observe(clock_s=0.5), 2)
     progress.begin([0, 1])

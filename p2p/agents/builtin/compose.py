@@ -180,7 +180,7 @@ def _state(plans: Sequence[Plan]) -> list[str]:
     if len(plans) > 1:
         found.append("    self.phase, self.origin = 0, {}")
     if counter:
-        found.append("    self.counted, self.within = 0, False")
+        found.append("    self.counted, self.within = 0, True")
     if hold:
         found.append("    self.since = 0.0")
     if found:
@@ -223,9 +223,9 @@ _EITHER = """\
 
 _COUNTER_CODE = '''\
 def count(self, info):
-    """Number of times that {feature} has reached {high}; between two of them it is below {low}."""
+    """Number of times that {feature} has reached {high}; before each it is below {low}."""
     if info.get("_episode_start", False):
-        self.counted, self.within = 0, False
+        self.counted, self.within = 0, True
     if not self.within and info["{feature}"] >= {high}:
         self.counted, self.within = self.counted + 1, True
     elif self.within and info["{feature}"] < {low}:

@@ -334,7 +334,7 @@ class Progress:
         self._done = 0
         self._origin = self._features()
         self._counted = 0
-        self._within = False
+        self._within = True
 
     def follow(self, env: Any, action: NDArray[Any]) -> None:
         """Add up what the last step did."""
