@@ -628,3 +628,14 @@ def test_a_drop_at_the_start_is_no_jump() -> None:
         for step, clearance in enumerate((0.3, 0.0, 0.3))
     ]
     assert jumped == [False, False, True]
+
+
+def test_an_ant_that_is_to_jump_is_paid_for_standing_after_it_and_not_for_jumping_on() -> None:
+    spec, reward = load("Ant-v5"), reward_for("Ant-v5", "jump")
+    zeros = np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim)
+    paid_terms = [
+        reward(*zeros, standing("Ant-v5", clearance=clearance) | {"_episode_start": step == 0})[1]
+        for step, clearance in enumerate((0.0, 0.1, 0.3, 0.0, 0.3))
+    ]
+    assert [terms["lift"] > 0.0 for terms in paid_terms] == [False, True, False, False, False]
+    assert [round(terms["stays"], 1) for terms in paid_terms] == [0.0, 0.0, 0.0, 3.0, 0.0]

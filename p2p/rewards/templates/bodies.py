@@ -70,6 +70,8 @@ class JumpLimits:
     """Weight of the distance from the start."""
     single_drift_weight: float | None = None
     """The same in single jumps that nobody counts; None takes that."""
+    paid_once: bool = False
+    """Pay for one jump where nobody counts them, too: for a robot that otherwise jumps on and on and hardly lands."""
     slip_weight: float = 0.0
     """Weight of the horizontal speed."""
     alive_weight: float | None = None

@@ -129,13 +129,13 @@ _ANT = RobotFacts(
     stand=Band(0.35, 0.8),
     low=0.45,
     high=0.7,
-    jump=JumpLimits(0.15, 0.3, 0.5, 2.0, 1.0, 0.5, drift=2.0),
+    jump=JumpLimits(0.15, 0.3, 0.5, 2.0, 1.0, 0.5, drift=2.0, paid_once=True),
     budgets={
         "move": 300_000,
         "follow": 1_800_000,
         "still": 120_000,
         "posture": 200_000,
-        "jump": 250_000,
+        "jump": 600_000,
         "spin": 250_000,
     },
 )
