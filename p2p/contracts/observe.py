@@ -18,13 +18,22 @@ ON_ROBOT = frozenset({"time", *TURNS})
 
 
 class Milestone(Contract):
-    """End of a step of a sequence: `feature` has changed by `amount` since the step began."""
+    """End of a step of a sequence: `feature` has changed by `amount` since the step began.
+
+    Of the first step, where the feature need not be 0 at the start: having changed by less before, so that a drop is no
+    jump.
+    """
 
     feature: str
     amount: float
     """In the feature's unit, never 0; its sign is the direction."""
     either: bool = False
     """Whether a change by as much the other way counts too."""
+
+    @property
+    def momentary(self) -> bool:
+        """Whether the feature may be anything at an episode's start."""
+        return self.feature not in REMEMBERED
 
     @model_validator(mode="after")
     def _goes_somewhere(self) -> Self:

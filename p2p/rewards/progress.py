@@ -40,6 +40,9 @@ class EpisodeProgress:
         self._origin = np.zeros((n, len(self._reads)))
         """The same, when the present step of the sequence began."""
         self._done = np.zeros(n, dtype=np.int64)
+        self._waits = bool(steps) and steps[0].momentary
+        self._missed = np.full(n, not self._waits)
+        """Whether the first step's milestone was missed before, where it has to be."""
         self._count = np.zeros(n)
         self._within = np.ones(n, dtype=np.bool_)
         """Whether the counted event goes on; at first it does: a robot that is dropped at its start has not jumped."""
@@ -50,6 +53,7 @@ class EpisodeProgress:
         for array in self.state().values():
             array[index] = 0
         self._within[index] = True
+        self._missed[index] = not self._waits
         for name, values in (features or {}).items():
             if name in self._reads:
                 self._now[index, self._reads.index(name)] = values
@@ -60,7 +64,8 @@ class EpisodeProgress:
         if len(self._column):
             going, change = self._change()
             step = self._done[going]
-            reached = going[(change >= 1.0) | (self._either[step] & (change <= -1.0))]
+            self._missed[going] |= change < 1.0
+            reached = going[self._missed[going] & ((change >= 1.0) | (self._either[step] & (change <= -1.0)))]
             self._done[reached] += 1
             self._origin[reached] = self._now[reached]
         if self._counter is not None:
@@ -95,6 +100,7 @@ class EpisodeProgress:
             "done": self._done,
             "count": self._count,
             "within": self._within,
+            "missed": self._missed,
         }
 
     def _change(self) -> tuple[NDArray[np.intp], Floats]:

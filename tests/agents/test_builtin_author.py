@@ -639,3 +639,14 @@ def test_an_ant_that_is_to_jump_is_paid_for_standing_after_it_and_not_for_jumpin
     ]
     assert [terms["lift"] > 0.0 for terms in paid_terms] == [False, True, False, False, False]
     assert [round(terms["stays"], 1) for terms in paid_terms] == [0.0, 0.0, 0.0, 3.0, 0.0]
+
+
+def test_a_drop_at_the_start_does_not_end_a_jump_that_comes_first() -> None:
+    spec, reward = load("Ant-v5"), reward_for("Ant-v5", "jump, then spin")
+    zeros = np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim)
+    for _ in range(2):
+        done = [
+            reward(*zeros, standing("Ant-v5", clearance=clearance) | {"_episode_start": step == 0})[1]["progress"] > 0.0
+            for step, clearance in enumerate((0.3, 0.2, 0.0, 0.1, 0.2, 0.0))
+        ]
+        assert done == [False, False, False, False, True, True]

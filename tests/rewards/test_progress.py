@@ -102,6 +102,23 @@ def test_a_drop_at_the_start_is_no_event_in_any_episode():
             assert progress.values[0, 0] == count
 
 
+def test_what_is_met_by_chance_at_the_start_does_not_end_the_first_step():
+    jump, turn = Milestone(feature="clearance", amount=0.2), Milestone(feature="yaw_turns", amount=1.0)
+    progress = EpisodeProgress(Observe(milestones=(jump, turn)), 1)
+    for _ in range(2):
+        progress.begin([0])
+        for clearance, turns, done in ((0.3, 0.0, (0, 0)), (0.1, 0.0, (0, 0)), (0.2, 0.5, (1, 0)), (0.0, 1.5, (1, 1))):
+            progress.advance({"clearance": np.array([clearance]), "yaw_turns": np.array([turns]), "time": np.zeros(1)})
+            assert tuple(progress.values[0, :2]) == done
+
+
+def test_a_start_behind_a_turn_is_in_the_next_step_at_once():
+    progress = EpisodeProgress(Observe(milestones=(Milestone(feature="pitch_turns", amount=0.9),)), 1)
+    progress.begin([0], {"pitch_turns": np.array([0.95])})
+    progress.advance({"pitch_turns": np.array([0.96]), "time": np.zeros(1)})
+    assert progress.values[0, 0] == 1.0
+
+
 def test_a_clock_goes_round_once_a_period_from_the_start_of_each_episode():
     progress = EpisodeProgress(Observe(clock_s=0.5), 2)
     progress.begin([0, 1])

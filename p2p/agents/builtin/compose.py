@@ -178,7 +178,7 @@ def _state(plans: Sequence[Plan]) -> list[str]:
     hold = _first(plan.hold for plan in plans)
     found = []
     if len(plans) > 1:
-        found.append("    self.phase, self.origin = 0, {}")
+        found.append(f"    {_begin(plans)}")
     if counter:
         found.append("    self.counted, self.within = 0, True")
     if hold:
@@ -186,13 +186,35 @@ def _state(plans: Sequence[Plan]) -> list[str]:
     if found:
         found = ["\n".join(["def __init__(self):", *found, ""])]
     if len(plans) > 1:
-        either = any(plan.milestone.either for plan in plans[:-1])
-        found.append(_PHASES_CODE.replace(_CHANGE, _EITHER) if either else _PHASES_CODE)
+        found.append(_PHASES_CODE.format(begin=_begin(plans), reached="\n        ".join(_reached(plans))))
     if counter:
         found.append(_COUNTER_CODE.format(feature=counter.feature, low=number(counter.low), high=number(counter.high)))
     if hold:
         found.append(_HOLD_CODE.format(seconds=number(hold.seconds)))
     return found
+
+
+def _begin(plans: Sequence[Plan]) -> str:
+    """Statement that begins a sequence; `missed`, where its first milestone may be met at the start by chance."""
+    if plans[0].milestone.momentary:
+        return "self.phase, self.origin, self.missed = 0, {}, False"
+    return "self.phase, self.origin = 0, {}"
+
+
+def _reached(plans: Sequence[Plan]) -> list[str]:
+    """Lines that ask whether the step's milestone is reached."""
+    change = "(info[feature] - self.origin.get(feature, 0.0)) / amount"
+    either = any(plan.milestone.either for plan in plans[:-1])
+    waits = plans[0].milestone.momentary
+    if not either and not waits:
+        return [f"if {change} >= 1.0:"]
+    lines, done = [f"change = {change}"], "change >= 1.0"
+    if either:
+        done = f"{done} or (self.phase in self.either_way and change <= -1.0)"
+    if waits:
+        lines.append("self.missed = self.missed or change < 1.0")
+        done = f"self.missed and ({done})" if either else f"self.missed and {done}"
+    return [*lines, f"if {done}:"]
 
 
 def _met(bounds: Sequence[Bound]) -> str:
@@ -212,14 +234,6 @@ def _first(found: Iterable[_T | None]) -> _T | None:
     """The first that is there; of a sequence one step counts, and one holds."""
     return next((one for one in found if one is not None), None)
 
-
-_CHANGE = """\
-        if (info[feature] - self.origin.get(feature, 0.0)) / amount >= 1.0:
-"""
-_EITHER = """\
-        change = (info[feature] - self.origin.get(feature, 0.0)) / amount
-        if change >= 1.0 or (self.phase in self.either_way and change <= -1.0):
-"""
 
 _COUNTER_CODE = '''\
 def count(self, info):
@@ -245,10 +259,10 @@ _PHASES_CODE = '''\
 def advance(self, info):
     """Go on to the next step of the sequence when a feature has changed by as much as this step asks for."""
     if info.get("_episode_start", False):
-        self.phase, self.origin = 0, {}
+        {begin}
     if self.phase < len(self.milestones):
         feature, amount = self.milestones[self.phase]
-        if (info[feature] - self.origin.get(feature, 0.0)) / amount >= 1.0:
+        {reached}
             self.phase, self.origin = self.phase + 1, dict(info)
 '''
 

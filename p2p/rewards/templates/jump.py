@@ -80,7 +80,8 @@ class Jump(Template):
         exact = params.times is not None and not params.repeatedly
         soft = "soft_landing" in params.qualities
         # A jump that must land softly is paid for once, or each more that is jumped costs another landing.
-        counted = times if exact or (not goes_on and (soft or body.jump.paid_once)) else None
+        once = not goes_on and stage.last and (soft or body.jump.paid_once)
+        counted = times if exact or once else None
         in_place = Manner.IN_PLACE in params.manners
         single = None if goes_on or counted else body.jump.single_drift_weight
         low, high = round(clearance / 2, 4), round(clearance * (SPARE if soft else 1.0), 4)
