@@ -59,13 +59,13 @@ def test_a_soft_landing_pays_more_than_a_stiff_one(env_id: str) -> None:
     paid = []
     for legs in (SOFT[env_id], STIFF):
         features = landings_of(env_id).dropped(1.5 * JUMPS[env_id], legs)  # higher than a jump that counts
-        instance, total = reward.fresh(), 0.0
-        for step in range(len(features["time"])):
-            info = {name: float(values[step]) for name, values in features.items()} | {"_episode_start": step == 0}
-            total += float(
-                instance(np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim), info)[1]["landing"]
-            )
-        paid.append(total)
+        n = len(features["time"])
+        steps = [{name: float(values[step]) for name, values in features.items()} for step in range(n)]
+        steps.insert(0, steps[0] | {"clearance": 0.0})  # it has jumped, and was not dropped at its start
+        instance = reward.fresh()
+        zeros = np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim)
+        found = [instance(*zeros, info | {"_episode_start": step == 0})[1] for step, info in enumerate(steps)]
+        paid.append(sum(float(terms["landing"]) for terms in found))
     assert paid[0] > paid[1], paid
 
 
