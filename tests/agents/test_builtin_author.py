@@ -620,33 +620,49 @@ def test_where_a_step_is_to_be_low_a_low_torso_is_no_fall(sentence: str) -> None
     assert "torso" not in found.description
 
 
-def test_a_drop_at_the_start_is_no_jump() -> None:
-    spec, reward = load("Ant-v5"), reward_for("Ant-v5", "jump once")
+def terms_of(env: str, sentence: str, clearances: tuple[float, ...]) -> list[dict[str, float]]:
+    """What each term pays at every step of an episode in which a robot is so high over the floor."""
+    spec, reward = load(env), reward_for(env, sentence)
     zeros = np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim)
-    jumped = [
-        reward(*zeros, standing("Ant-v5", clearance=clearance) | {"_episode_start": step == 0})[1]["jumps"] > 0.0
-        for step, clearance in enumerate((0.3, 0.0, 0.3))
+    return [
+        reward(*zeros, standing(env, clearance=clearance) | {"_episode_start": step == 0})[1]
+        for step, clearance in enumerate(clearances)
     ]
-    assert jumped == [False, False, True]
+
+
+def test_a_drop_at_the_start_is_no_jump() -> None:
+    found = terms_of("Ant-v5", "jump once", (0.3, 0.0, 0.3))
+    assert [terms["jumps"] > 0.0 for terms in found] == [False, False, True]
 
 
 def test_an_ant_that_is_to_jump_is_paid_for_standing_after_it_and_not_for_jumping_on() -> None:
-    spec, reward = load("Ant-v5"), reward_for("Ant-v5", "jump")
-    zeros = np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim)
-    paid_terms = [
-        reward(*zeros, standing("Ant-v5", clearance=clearance) | {"_episode_start": step == 0})[1]
-        for step, clearance in enumerate((0.0, 0.1, 0.3, 0.0, 0.3))
-    ]
-    assert [terms["lift"] > 0.0 for terms in paid_terms] == [False, True, False, False, False]
-    assert [round(terms["stays"], 1) for terms in paid_terms] == [0.0, 0.0, 0.0, 3.0, 0.0]
+    found = terms_of("Ant-v5", "jump", (0.0, 0.1, 0.3, 0.0, 0.3))
+    assert [terms["lift"] > 0.0 for terms in found] == [False, True, False, False, False]
+    assert [round(terms["stays"], 1) for terms in found] == [0.0, 0.0, 0.0, 3.0, 0.0]
 
 
 def test_a_drop_at_the_start_does_not_end_a_jump_that_comes_first() -> None:
-    spec, reward = load("Ant-v5"), reward_for("Ant-v5", "jump, then spin")
-    zeros = np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim)
-    for _ in range(2):
-        done = [
-            reward(*zeros, standing("Ant-v5", clearance=clearance) | {"_episode_start": step == 0})[1]["progress"] > 0.0
-            for step, clearance in enumerate((0.3, 0.2, 0.0, 0.1, 0.2, 0.0))
-        ]
-        assert done == [False, False, False, False, True, True]
+    found = terms_of("Ant-v5", "jump, then spin", (0.3, 0.2, 0.0, 0.1, 0.2, 0.0))
+    assert [terms["progress"] > 0.0 for terms in found] == [False, False, False, False, True, True]
+
+
+def test_a_slow_speed_is_none_that_standing_has() -> None:
+    predicate = AUTHOR.elicit("swim at 0.05 m/s", load("Swimmer-v5")).criteria[0].predicate
+    assert predicate is not None
+    assert predicate.threshold == 0.025
+    reward = reward_for("Swimmer-v5", "swim at 0.05 m/s")
+    assert paid(reward, "Swimmer-v5", velocity_x=0.0) < 0.2 * paid(reward, "Swimmer-v5", velocity_x=0.05)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "sentence", "steps"),
+    [
+        ("Hopper-v5", "run backward at 2 m/s", 1_000_000),
+        ("Hopper-v5", "walk backward", 250_000),
+        ("Swimmer-v5", "swim between 0.03 and 0.1 m/s", 900_000),
+        ("Swimmer-v5", "swim fast", 300_000),
+    ],
+)
+def test_a_speed_trains_for_as_long_as_the_pace_that_it_lies_in(env_id: str, sentence: str, steps: int) -> None:
+    spec = load(env_id)
+    assert AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).config_changes["total_timesteps"] == steps

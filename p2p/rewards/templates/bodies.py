@@ -37,7 +37,7 @@ class Pacing:
     scale: float = 5.0
     """Velocity that is worth 1 [m/s]."""
     fewest_steps: int = 0
-    """Fewest training steps it takes."""
+    """Fewest training steps of a speed within `judged`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,8 @@ class JumpLimits:
     single_drift_weight: float | None = None
     """The same in single jumps that nobody counts; None takes that."""
     paid_once: bool = False
-    """Pay for one jump where nobody counts them, too: for a robot that otherwise jumps on and on and hardly lands."""
+    """Whether a jump is paid for once, also where no number is asked for: otherwise this robot jumps on and on, and is
+    hardly on its feet."""
     slip_weight: float = 0.0
     """Weight of the horizontal speed."""
     alive_weight: float | None = None
@@ -139,8 +140,6 @@ class RobotFacts:
     """End training episodes on a fall, for skills on its feet."""
     budgets: Mapping[str, int] = field(default_factory=dict)
     """Skill -> training steps."""
-    run_backward_budget: int = 0
-    """Fewest training steps of moving backward as fast as it runs."""
     sequence_budget: int = 0
     """Fewest training steps of a sequence."""
     judged_s: float = 5.0

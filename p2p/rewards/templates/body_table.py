@@ -60,6 +60,7 @@ _HOPPER = RobotFacts(
         Pace.MODERATE: Pacing(Band(0.7, 2.0), Band(1.1, 1.6), margin=1.1),
         Pace.FAST: Pacing(Band(1.4), Band(1.8, 3.0), margin=1.8),
     },
+    backward={Pace.FAST: Pacing(Band(1.4), Band(1.8, 3.0), margin=1.8, fewest_steps=1_000_000)},
     hop=Pacing(Band(1.0), Band(1.3, 2.5), margin=1.3),
     stand=Band(1.1, 1.4),
     low=0.95,
@@ -79,7 +80,6 @@ _HOPPER = RobotFacts(
     ),
     terminates=True,
     budgets={"move": 250_000, "still": 180_000, "posture": 250_000, "jump": 500_000, "flip": 1_000_000},
-    run_backward_budget=1_000_000,
 )
 _WALKER = RobotFacts(
     noun="the walker",

@@ -152,9 +152,18 @@ def _paid_for_standing(body: RobotFacts) -> RobotFacts:
 
 
 def _steps(body: RobotFacts, direction: Direction, pacing: Pacing) -> int:
-    """Training steps without a gait."""
-    runs_backward = direction is Direction.BACKWARD and pacing.judged.low >= body.paces[Pace.FAST].judged.low
-    return max(body.budget("move"), pacing.fewest_steps, body.run_backward_budget if runs_backward else 0)
+    """Training steps without a gait: those of the paces that it lies in."""
+    asked = pacing.judged
+    around = [
+        pace.fewest_steps
+        for pace in _paces(body, direction).values()
+        if pace.judged.low <= asked.low and asked.high <= pace.judged.high
+    ]
+    return max([body.budget("move"), *around])
+
+
+def _paces(body: RobotFacts, direction: Direction) -> dict[Pace, Pacing]:
+    return {**body.paces, **body.backward} if direction is Direction.BACKWARD else {**body.paces}
 
 
 def _check(params: Params, body: RobotFacts, direction: Direction) -> None:
@@ -184,26 +193,25 @@ def _sideways_possible(body: RobotFacts) -> bool:
 
 def _pacing(params: Params, body: RobotFacts, direction: Direction) -> Pacing:
     if params.speed is not None:
-        slack = max(EXACT * params.speed, 0.05)
+        slack = max(EXACT * params.speed, min(0.05, 0.5 * params.speed))  # standing is no slow speed
         judged = Band(round(params.speed - slack, 3), round(params.speed + slack, 3))
         aim = Band(round(0.95 * params.speed, 3), round(1.05 * params.speed, 3))
-        return Pacing(judged, aim, margin=round(max(1.0, params.speed), 3))
+        return Pacing(judged, aim, margin=_margin(params.speed, body))
     if params.speed_range is not None:
         low, high = params.speed_range
         if high == inf:
-            return Pacing(Band(low), Band(round(1.1 * low, 3)), margin=round(max(1.0, low), 3))
+            return Pacing(Band(low), Band(round(1.1 * low, 3)), margin=_margin(low, body))
         low = low or round(0.25 * high, 3)  # "at most" still requires movement
         inner = round(0.2 * (high - low), 3)
         aim = Band(round(low + inner, 3), round(high - inner, 3))
-        return Pacing(Band(low, high), aim, margin=round(max(1.0, high), 3))
+        return Pacing(Band(low, high), aim, margin=_margin(high, body))
     gait = params.gait or "move"
     if params.pace is None and gait == "crawl":
         return body.crawl
     if params.pace is None and gait == "hop" and body.hop is not None:
         return body.hop
     pace = params.pace or _PACE_OF_GAIT.get(gait, Pace.MODERATE)
-    table = {**body.paces, **body.backward} if direction is Direction.BACKWARD else body.paces
-    found = table[pace]
+    found = _paces(body, direction)[pace]
     if params.fastest:
         return Pacing(
             Band(fastest(body, direction, found.judged.low)),
@@ -213,6 +221,11 @@ def _pacing(params: Params, body: RobotFacts, direction: Direction) -> Pacing:
     if params.pace is None and gait in ("move", "hop", "swim", "trot", "pace", "bound", "amble"):
         return Pacing(Band(found.judged.low), found.aim, found.margin, found.top, found.scale)
     return found
+
+
+def _margin(speed: float, body: RobotFacts) -> float:
+    """Of a stated speed; one of 1 m/s pays a swimmer, which is as slow as it glides, for doing nothing."""
+    return round(speed if body.swims else max(1.0, speed), 3)
 
 
 def _velocity(direction: Direction) -> str:
