@@ -20,8 +20,8 @@ ON_ROBOT = frozenset({"time", *TURNS})
 class Milestone(Contract):
     """End of a step of a sequence: `feature` has changed by `amount` since the step began.
 
-    Of the first step, where the feature need not be 0 at the start: having changed by less before, so that a drop is no
-    jump.
+    A first step does not end by a value that the feature already has at the episode's start, such as the clearance of a
+    robot that is dropped: it must first have been less.
     """
 
     feature: str
@@ -43,7 +43,7 @@ class Milestone(Contract):
 
 
 class Counter(Contract):
-    """Counted events: `feature` reaches `high`, having been below `low` before each: a drop at the start is none."""
+    """Counted events: `feature` reaches `high`, and was below `low` before, so that a drop at the start is none."""
 
     feature: str
     low: float

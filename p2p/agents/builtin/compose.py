@@ -195,7 +195,7 @@ def _state(plans: Sequence[Plan]) -> list[str]:
 
 
 def _begin(plans: Sequence[Plan]) -> str:
-    """Statement that begins a sequence; `missed`, where its first milestone may be met at the start by chance."""
+    """Statement that begins a sequence; `missed` is whether its first milestone has not been met at some step."""
     if plans[0].milestone.momentary:
         return "self.phase, self.origin, self.missed = 0, {}, False"
     return "self.phase, self.origin = 0, {}"

@@ -37,7 +37,7 @@ NEARLY = 0.6
 LANDED_S = 0.1
 """How long it must be on its feet after a jump [s]."""
 SPARE = 1.2
-"""How much higher a jump that must land softly is trained to go: priced by its landing, it goes as low as is paid."""
+"""How much higher a jump that must land softly is trained to go: a higher one lands harder, so it just gets there."""
 ON_THE_SPOT = 0.5
 """How far from its start "in place" lets it get [m]."""
 
@@ -79,7 +79,7 @@ class Jump(Template):
         times = params.times or (REPEATED if goes_on else 1)
         exact = params.times is not None and not params.repeatedly
         soft = "soft_landing" in params.qualities
-        # A jump that must land softly is paid for once, or each more that is jumped costs another landing.
+        # A jump that must land softly is paid for once: each more would be another landing that is fined.
         once = not goes_on and stage.last and (soft or body.jump.paid_once)
         counted = times if exact or once else None
         in_place = Manner.IN_PLACE in params.manners

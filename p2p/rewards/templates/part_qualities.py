@@ -18,12 +18,13 @@ SOFT = 0.7
 """Impact of a soft landing, as a share of that of a fall from the height of the jump on legs that do not yield."""
 AIMED_AT = 0.7
 """Share of the limit from which on the landing of a counted jump is fined: rollouts differ, and all must keep it."""
-LANDING_PRICE = 2.4
-"""Of an impact that is as large again as the limit, for each step, times the control period [s]."""
+LANDING_S = 2.4
+"""Weight of that fine times the control period [s]: a step that goes over that share by a whole limit costs what a pay
+of 1 brings in so long."""
 SOFTENING: Mapping[str, object] = {"weights": {"landing": [[0.0, 0.01], [0.3, 0.01], [0.8, 1.0]]}}
-"""Jumping first: with a tenth of the price from the start on, a hopper did not leave the floor."""
+"""Curriculum of that fine: jumping first, softly then. With all of it from the start a hopper stood still."""
 SOFT_STEPS = 1_000_000
-"""Fewest training steps of it."""
+"""Fewest training steps of a counted jump that is to land softly."""
 HEEL_UP = -0.25
 """Pitch of a foot whose heel is off the floor [rad]; 0 is a foot that lies flat, negative has the toes down."""
 ON_TOES = 80.0
@@ -78,13 +79,13 @@ def _soft_landing(use: Use) -> Addition:
         Category.DYNAMICS,
         on_feature(Statistic.MAX, "impact", below(limit), "1", margin=limit, window=aloft),
     )
-    if use.plan.counter is None:
+    if use.plan.counter is None:  # a flip, or jumps again and again
         weight = round(min(10.0, max(3.0, 0.1 / use.body.dt)), 1)
         return Addition((found,), (_landing(weight, limit, 0.6),), summary="landing softly")
-    # Its take-off, too, may press harder than a soft landing does.
+    # Its take-off may press harder than a soft landing.
     return Addition(
         (found,),
-        (_landing(round(LANDING_PRICE / use.body.dt, 1), limit, AIMED_AT, "(counted > 0) * "),),
+        (_landing(round(LANDING_S / use.body.dt, 1), limit, AIMED_AT, "(counted > 0) * "),),
         fewest_steps=SOFT_STEPS,
         recipe={"curriculum": SOFTENING},
         summary="landing softly",

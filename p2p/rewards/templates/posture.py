@@ -111,5 +111,5 @@ def _words(band: Band) -> str:
 def _upright_guard(body: RobotFacts, params: Params, band: Band | None) -> tuple[Criterion, ...]:
     """For a low posture a low torso is no fall; without a band the main criterion covers it."""
     rule = body.upright
-    low = band is not None and rule is not None and rule.height is not None and band.low < rule.height
+    low = band is not None and rule is not None and band.low < (rule.height or 0.0)
     return stays_upright(body, params, low=low)
