@@ -136,6 +136,19 @@ def test_a_command_that_was_killed_ended_as_its_scheduler_says(
     assert toy.status(jobs / "a") == status
 
 
+def test_a_command_that_was_killed_waits_where_its_scheduler_queues_it_again_a_moment_later(
+    toy: Scheduler, jobs: Path
+) -> None:
+    toy.submit(shell("true"), jobs / "a")
+    PlacedJobRecord(jobs / "a").save_status(JobStatus(state=JobState.FAILED, signal=15, error="killed"))
+    toy.has = dict.fromkeys(toy.has, Report(Phase.OVER, "why", Ending.UNKNOWN))
+    toy.table.outdate()
+    assert toy.status(jobs / "a").state is JobState.RUNNING
+    toy.has = dict.fromkeys(toy.has, Report(Phase.WAITING, "requeued"))
+    toy.table.outdate()
+    assert toy.status(jobs / "a").state is JobState.QUEUED
+
+
 def test_a_command_that_was_killed_is_lost_where_the_scheduler_forgot_why(
     toy: Scheduler, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -319,10 +319,6 @@ class PlacedBackend(ABC):
         status = record.read_status_anew()
         if _is_final(placed, status):
             return status
-        known = report != self.forgotten  # a command that was killed while nobody can say why was not at fault
-        if status.state is JobState.FAILED and known and report.ending is Ending.UNKNOWN and not placed.cancelled:
-            record.save(placed.model_copy(update={"ended": True}))
-            return status
         if record.beats(BEATS_S):  # it goes on without its scheduler, as after a restart that forgot all jobs
             if placed.cancelled:
                 record.end_asked_for_s()
@@ -334,6 +330,10 @@ class PlacedBackend(ABC):
             if placed.over_since is None:
                 record.save(placed.model_copy(update={"over_since": since}))
             return status.model_copy(update={"state": JobState.RUNNING}) if status.state.finished else status
+        known = report != self.forgotten  # a command that was killed while nobody can say why was not at fault
+        if status.state is JobState.FAILED and known and report.ending is Ending.UNKNOWN:
+            record.save(placed.model_copy(update={"ended": True}))
+            return status
         return self._last_word(record, placed, report, status)
 
     def _last_word(self, record: PlacedJobRecord, placed: PlacedJob, report: Report, status: JobStatus) -> JobStatus:
