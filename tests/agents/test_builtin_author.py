@@ -530,18 +530,18 @@ def test_a_policy_is_told_what_order_and_counts_need(sentence: str, env_id: str,
     assert ("A robot cannot compute" in draft.reasoning) is bool({"counted", "displacement_x"} & set(told))
 
 
-@pytest.mark.parametrize(("env_id", "ends"), [("Hopper-v5", True), ("Walker2d-v5", True), ("HalfCheetah-v5", False)])
+@pytest.mark.parametrize(("env_id", "falls"), [("Hopper-v5", True), ("Walker2d-v5", True), ("HalfCheetah-v5", False)])
 @pytest.mark.parametrize(("sentence", "way"), [("do a backflip", 1.0), ("do a front flip", -1.0)])
 def test_flips_are_practised_from_the_middle_and_no_further_than_the_robot_survives(
-    env_id: str, ends: bool, sentence: str, way: float
+    env_id: str, falls: bool, sentence: str, way: float
 ) -> None:
     spec = load(env_id)
     changes = AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).config_changes
     starts = StartStates.model_validate(changes["start_states"])
-    assert sorted(way * angle for angle in starts.pitch) == pytest.approx([0.0, 6.28] if ends else [-3.14, 3.14])
+    assert sorted(way * angle for angle in starts.pitch) == pytest.approx([0.0, 6.28] if falls else [-3.14, 3.14])
     assert max(way * rate for rate in starts.pitch_rate) == 8.0
     past = "pitch_turns >= 1.2" if way > 0 else "pitch_turns <= -1.2"
-    assert changes.get("end_when") == (["torso_contact >= 0.5", past] if ends else None)
+    assert changes["end_when"] == ["torso_contact >= 0.5", *([past] if falls else [])]
 
 
 def test_what_rears_is_paid_for_how_long_it_has_held_it() -> None:

@@ -151,9 +151,10 @@ class Flip(Template):
 def _practice(body: RobotFacts, forward: bool, end: float | None) -> dict[str, Any]:
     """How training episodes begin and end.
 
-    Half of them begin in the air, turning: without, a cheetah learns no more than the first half of a turn. A hopper
-    learnt to roll on its trunk, until its episodes ended at its touch of the floor. It turns over by itself, and needs
-    to see how a turn ends; a cheetah that began all over the turn stood, and left it at that.
+    Half of them begin in the air, turning: without, a cheetah learns no more than the first half of a turn. All end
+    where the trunk touches the floor, or hoppers and cheetahs roll over it: a cheetah's "do a backflip and land on your
+    feet" met everything in 6 and 0 % of the rollouts without this end, in 88 and 20 % with it (seeds 1 and 2). A hopper
+    turns over by itself, and needs to see how a turn ends; a cheetah that began all over the turn only stood.
 
     Args:
         body: The robot.
@@ -162,19 +163,19 @@ def _practice(body: RobotFacts, forward: bool, end: float | None) -> dict[str, A
     """
     way = -1.0 if forward else 1.0
     first, last = (0.0, 6.28) if body.terminates else (-3.14, 3.14)
-    starts = {
-        "share": 0.5,
-        "pitch": sorted((way * first, way * last)),
-        "raised": [0.0, 0.6],
-        "pitch_rate": sorted((way * -2.0, way * 8.0)),
-    }
-    if not body.terminates:
-        return {"start_states": starts}
     ends = ["torso_contact >= 0.5"]
-    if end is not None:
+    if body.terminates and end is not None:
         past = round(end + way * PAST_FEET_TURNS, 3)
         ends.append(f"pitch_turns {'<=' if forward else '>='} {past:g}")
-    return {"start_states": starts, "end_when": ends}
+    return {
+        "start_states": {
+            "share": 0.5,
+            "pitch": sorted((way * first, way * last)),
+            "raised": [0.0, 0.6],
+            "pitch_rate": sorted((way * -2.0, way * 8.0)),
+        },
+        "end_when": ends,
+    }
 
 
 def _done(body: RobotFacts, stage: Stage, signed: float) -> dict[str, str]:
