@@ -155,8 +155,8 @@ def _practice(body: RobotFacts, forward: bool, end: float | None) -> dict[str, A
     turns over by itself, and needs to see how a turn ends; a cheetah that began all over the turn only stood.
 
     All end where the trunk touches the floor, or hoppers and cheetahs roll over it. A cheetah's "do a backflip and land
-    on your feet" met everything in 6 and 0 % of the rollouts without this end, in 88 and 20 % with it, in 100 and 44 %
-    with the end past its feet too (seeds 1 and 2).
+    on your feet" met everything in 6 and 0 % of the rollouts without this end, in 88 and 20 % with it, in 100 and 28 to
+    44 % with the end past its feet too (seeds 1 and 2).
 
     Args:
         body: The robot.
