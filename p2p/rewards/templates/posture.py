@@ -1,5 +1,7 @@
 """Template: hold the torso low, high, at a height, or upright."""
 
+from dataclasses import replace
+
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
 from p2p.contracts.observe import Milestone
 from p2p.rewards.templates.bodies import Band, RobotFacts
@@ -63,12 +65,15 @@ class Posture(Template):
         recipe = {"total_timesteps": body.budget("posture"), "terminate_when_unhealthy": steady}
         factor = "upright"
         u = gate_latex(body)
+        standing = alive(body)
         definitions = gate(body)
         if band is not None and band.high < body.stand.low and "height" in body.gate:
             # the gate of standing would charge for what is asked
             factor = "righted"
             u = r"\mathrm{tol}(u_z; 0.8, 1)\,"
             definitions["righted"] = 'tolerance(info["up"], 0.8, 1.0, 0.6)'
+            if body.alive == "upright":
+                standing = tuple(replace(term, expression=factor, latex=u.removesuffix(r"\,")) for term in standing)
         if band is None:
             credit = 'upright * tolerance(info["up"], 0.95, 1.0, {margin})'
             term = Term(
@@ -81,7 +86,7 @@ class Posture(Template):
         return Plan(
             label=label,
             summary=f"Holding the torso {'upright' if band is None else _words(band)}",
-            terms=(*alive(body), term, *trunk(body), effort(max(body.effort, 0.1))),
+            terms=(*standing, term, *trunk(body), effort(max(body.effort, 0.1))),
             main=main,
             guards=(
                 *_upright_guard(body, params, band),
