@@ -544,6 +544,30 @@ def test_flips_are_practised_from_the_middle_and_no_further_than_the_robot_survi
     assert changes["end_when"] == ["torso_contact >= 0.5", past]
 
 
+def test_flips_that_go_on_are_paid_for_landing_and_for_the_next_flip() -> None:
+    reward = reward_for("HalfCheetah-v5", "do a backflip repeatedly")
+
+    def terms(**changed: float) -> dict[str, float]:
+        nothing = np.zeros(1)
+        return reward.compute(nothing, nothing, nothing, standing("HalfCheetah-v5", **changed))[1]
+
+    assert terms(pitch_turns=0.0)["landed"] == 0.0
+    assert terms(pitch_turns=2.0)["landed"] == terms(pitch_turns=4.0)["landed"] > 1.5
+    assert terms(pitch_turns=4.3, pitch_rate=10.0)["flip"] == 2.0
+
+
+@pytest.mark.parametrize("env_id", ["Walker2d-v5", "Humanoid-v5"])
+def test_a_low_posture_is_not_paid_for_standing_tall(env_id: str) -> None:
+    reward = reward_for(env_id, "stay low")
+    nothing = np.zeros(1)
+    tall, low = (
+        reward.compute(nothing, nothing, nothing, info)[1]
+        for info in (standing(env_id), standing(env_id, height=0.9 * body_of(load(env_id)).low))
+    )
+    assert low["alive"] == tall["alive"] > 0.0
+    assert low["height"] > tall["height"]
+
+
 def test_what_rears_is_paid_for_how_long_it_has_held_it() -> None:
     sentence = "stand on your hind legs for 4 seconds"
     reward = reward_for("HalfCheetah-v5", sentence)
