@@ -43,6 +43,7 @@ _CHEETAH = RobotFacts(
         "rear": 1_500_000,
     },
 )
+_HOPPER_FAST = Pacing(Band(1.4), Band(1.8, 3.0), margin=1.8)
 _HOPPER = RobotFacts(
     noun="the hopper",
     skills=_LEGGED,
@@ -58,9 +59,9 @@ _HOPPER = RobotFacts(
     paces={
         Pace.SLOW: Pacing(Band(0.3, 0.8), Band(0.45, 0.65)),  # a proposal
         Pace.MODERATE: Pacing(Band(0.7, 2.0), Band(1.1, 1.6), margin=1.1),
-        Pace.FAST: Pacing(Band(1.4), Band(1.8, 3.0), margin=1.8),
+        Pace.FAST: _HOPPER_FAST,
     },
-    backward={Pace.FAST: Pacing(Band(1.4), Band(1.8, 3.0), margin=1.8, fewest_steps=1_000_000)},
+    backward={Pace.FAST: replace(_HOPPER_FAST, fewest_steps=1_000_000)},
     hop=Pacing(Band(1.0), Band(1.3, 2.5), margin=1.3),
     stand=Band(1.1, 1.4),
     low=0.95,

@@ -1,7 +1,5 @@
 """Template: hold the torso low, high, at a height, or upright."""
 
-from dataclasses import replace
-
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
 from p2p.contracts.observe import Milestone
 from p2p.rewards.templates.bodies import Band, RobotFacts
@@ -21,6 +19,8 @@ from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_
 
 SETTLE_SHARE = 0.7
 """Share of the episode, from its end, in which the posture is judged: it has to be taken first."""
+RIGHTED = r"\mathrm{tol}(u_z; 0.8, 1)"
+"""Being the right way up at any height, in a formula."""
 
 
 class Posture(Template):
@@ -63,17 +63,17 @@ class Posture(Template):
         )
         steady = body.terminates and params.level is not HeightLevel.LOW and params.height is None
         recipe = {"total_timesteps": body.budget("posture"), "terminate_when_unhealthy": steady}
-        factor = "upright"
-        u = gate_latex(body)
-        standing = alive(body)
         definitions = gate(body)
         if band is not None and band.high < body.stand.low and "height" in body.gate:
             # the gate of standing would charge for what is asked
             factor = "righted"
-            u = r"\mathrm{tol}(u_z; 0.8, 1)\,"
+            u = rf"{RIGHTED}\,"
+            standing = alive(body, factor, RIGHTED)
             definitions["righted"] = 'tolerance(info["up"], 0.8, 1.0, 0.6)'
-            if body.alive == "upright":
-                standing = tuple(replace(term, expression=factor, latex=u.removesuffix(r"\,")) for term in standing)
+        else:
+            factor = "upright"
+            u = gate_latex(body)
+            standing = alive(body)
         if band is None:
             credit = 'upright * tolerance(info["up"], 0.95, 1.0, {margin})'
             term = Term(

@@ -25,12 +25,18 @@ def trunk(body: RobotFacts, weight: float = 0.3) -> tuple[Term, ...]:
     return (Term("trunk", weight, 'info["torso_contact"]', "c_t", "penalty for the trunk on the floor", sign=-1),)
 
 
-def alive(body: RobotFacts) -> tuple[Term, ...]:
-    """Bonus for being on the feet; empty if the robot needs none."""
+def alive(body: RobotFacts, gate: str = "upright", latex: str = "U") -> tuple[Term, ...]:
+    """Bonus for being on the feet; empty if the robot needs none.
+
+    Args:
+        body: The robot.
+        gate: Definition in [0, 1] that the bonus is multiplied by, on a robot whose bonus is.
+        latex: The same in a formula.
+    """
     if body.alive is None:
         return ()
-    latex = "1" if body.alive == "1.0" else "U"
-    return (Term("alive", body.alive_weight, body.alive, latex, "being on its feet"),)
+    credit, formula = (gate, latex) if body.alive == "upright" else (body.alive, "1")
+    return (Term("alive", body.alive_weight, credit, formula, "being on its feet"),)
 
 
 def gate(body: RobotFacts) -> dict[str, str]:
