@@ -4,14 +4,18 @@ A checkpoint passes clearly when all of this holds for its selection rollouts:
 
 - every criterion was measured by a predicate: none is left to eyes, or to code that a model wrote;
 - the lower end of the 95 % Wilson interval of their success rate reaches what the judge needs, which takes 16 rollouts
-  at least, all of them successful, and 20 of 20 by default;
+  at least, all of them successful, and 20 of 20 or 37 of 40 by default;
 - the lower end of the 95 % interval of their mean score reaches the score that is needed.
+
+A few failures leave it open: as many rollouts once more, from other seeds, then decide together with the first. Under
+the default, a policy that succeeds in 80 % of all rollouts passes a checkpoint clearly with a probability of 3.5 %
+instead of 1.2 %, and one that succeeds in 95 % with 87 % instead of 36 % (binomial distribution).
 
 A training may end at the second checkpoint in a row that does. Steps and measurements decide, never the clock. There is
 no clear failure: what has not been learnt yet may still be.
 """
 
-from p2p.analysis.intervals import mean_interval
+from p2p.analysis.intervals import mean_interval, wilson_interval
 from p2p.analysis.scoring import Scores
 from p2p.analysis.windows import SLACK
 from p2p.contracts.intent import Intent
@@ -33,3 +37,17 @@ def clearly_passes(intent: Intent, scores: Scores, needed: float) -> bool:
         return False
     interval = mean_interval([rollout.intent_score for rollout in scores.rollouts])
     return scores.low >= MET_SHARE_NEEDED and interval is not None and interval[0] >= needed - SLACK
+
+
+def may_pass_with_more(intent: Intent, scores: Scores) -> bool:
+    """Whether as many rollouts again could make a pass clear, if all of those succeeded.
+
+    Args:
+        intent: What was asked.
+        scores: Of a checkpoint's selection rollouts, which do not pass clearly.
+    """
+    if len(scores.criteria) < len(intent.criteria) or scores.success_rate is None:
+        return False
+    n = len(scores.rollouts)
+    successes = sum(rollout.success for rollout in scores.rollouts)
+    return wilson_interval(successes + n, 2 * n)[0] >= MET_SHARE_NEEDED

@@ -2,9 +2,9 @@
 
 import pytest
 
-from p2p.analysis.clear_verdict import clearly_passes
+from p2p.analysis.clear_verdict import clearly_passes, may_pass_with_more
 from p2p.analysis.predicates import Measurement
-from p2p.analysis.scoring import score
+from p2p.analysis.scoring import Scores, score
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.training import Rollout
 
@@ -28,7 +28,7 @@ def asked(*keys: str, eyes: bool = False, optional: str = "") -> Intent:
     return Intent(prompt="", env_id="E", criteria=tuple(criterion(key) for key in keys))
 
 
-def clear(intent: Intent, partial: list[dict[str, float]], needed: float = 0.8) -> bool:
+def scored(intent: Intent, partial: list[dict[str, float]]) -> Scores:
     """By partial credits of every rollout; a criterion is met with the whole credit, and without one left to eyes."""
     measured = [
         tuple(
@@ -38,7 +38,7 @@ def clear(intent: Intent, partial: list[dict[str, float]], needed: float = 0.8) 
         for row in partial
     ]
     rollouts = [Rollout(seed=seed, episode_return=0.0, length=5) for seed in range(len(partial))]
-    return clearly_passes(intent, score(intent, measured, rollouts), needed)
+    return score(intent, measured, rollouts)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,8 @@ def clear(intent: Intent, partial: list[dict[str, float]], needed: float = 0.8) 
         ("all of sixteen are enough", asked("a"), [{"a": 1.0}] * 16, 1.0, True),
         ("all of fifteen are too few", asked("a"), [{"a": 1.0}] * 15, 0.8, False),
         ("one of twenty fails", asked("a"), [{"a": 1.0}] * 19 + [{"a": 0.9}], 0.8, False),
-        ("one of forty may fail", asked("a"), [{"a": 1.0}] * 39 + [{"a": 0.9}], 0.8, True),
+        ("three of forty may fail", asked("a"), [{"a": 1.0}] * 37 + [{"a": 0.9}] * 3, 0.8, True),
+        ("four of forty may not", asked("a"), [{"a": 1.0}] * 36 + [{"a": 0.9}] * 4, 0.8, False),
         (
             "each meets another one",
             asked("a", "b"),
@@ -73,4 +74,21 @@ def clear(intent: Intent, partial: list[dict[str, float]], needed: float = 0.8) 
 def test_a_verdict_is_clear_where_the_intervals_lie_above_what_is_needed(
     case: str, intent: Intent, partial: list[dict[str, float]], needed: float, expected: bool
 ) -> None:
-    assert clear(intent, partial, needed) is expected, case
+    assert clearly_passes(intent, scored(intent, partial), needed) is expected, case
+
+
+@pytest.mark.parametrize(
+    ("case", "intent", "partial", "expected"),
+    [
+        ("three of twenty fail", asked("a"), [{"a": 1.0}] * 17 + [{"a": 0.9}] * 3, True),
+        ("four of twenty fail", asked("a"), [{"a": 1.0}] * 16 + [{"a": 0.9}] * 4, False),
+        ("eight of eight were too few", asked("a"), [{"a": 1.0}] * 8, True),
+        ("fourteen are too few, too", asked("a"), [{"a": 1.0}] * 7, False),
+        ("eyes have still to look", asked("a", "b", eyes=True), [{"a": 1.0}] * 19 + [{"a": 0.9}], False),
+        ("only eyes could tell", asked("a", eyes=True), [{}] * 20, False),
+    ],
+)
+def test_as_many_rollouts_again_are_worth_it_where_they_could_make_a_pass_clear(
+    case: str, intent: Intent, partial: list[dict[str, float]], expected: bool
+) -> None:
+    assert may_pass_with_more(intent, scored(intent, partial)) is expected, case

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.analysis.clear_verdict import clearly_passes
+from p2p.analysis.clear_verdict import clearly_passes, may_pass_with_more
 from p2p.analysis.scoring import Scores
 from p2p.contracts.training import Evaluation, Purpose, first_seed
 from p2p.store.arrays import save_arrays, save_features
-from p2p.store.policy import load_policy
+from p2p.store.policy import NumpyPolicy, load_policy
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.reward.inputs import asked_by
 from p2p.worker.rollout.episodes import (
@@ -59,10 +59,7 @@ def evaluate_checkpoint(run: Run, step: int) -> Selection:
         RewardFailed: the reward raised, or returned what is not a finite number.
     """
     policy = load_policy(run.record.checkpoint(step).policy_path)
-    first = first_seed(Purpose.SELECTION, run.config.seed)
-    seeds = range(first, first + run.config.n_eval_episodes)
-    config = judged_config(run.config, run.intent)
-    rollouts = run_episodes(config, run.spec, policy, seeds, run.reward, asked_by(run.intent, run.spec))
+    rollouts = _rollouts(run, policy, range(run.config.n_eval_episodes))
     scores = scores_of(run.intent, rollouts, run.spec) if run.intent is not None else None
     labels = labelled(judged_order(rollouts, scores))
     checkpoint = run.record.checkpoint(step)
@@ -81,7 +78,11 @@ def evaluate_checkpoint(run: Run, step: int) -> Selection:
     )
     row = _row(step, rollouts, labels, scores)
     if run.config.stop_at_score is not None and run.intent is not None and scores is not None:
-        row["clear"] = clearly_passes(run.intent, scores, run.config.stop_at_score)
+        needed = run.config.stop_at_score
+        row["clear"] = clearly_passes(run.intent, scores, needed)
+        if not row["clear"] and may_pass_with_more(run.intent, scores):
+            more = _rollouts(run, policy, range(len(rollouts), 2 * len(rollouts)))
+            row["clear"] = clearly_passes(run.intent, scores_of(run.intent, [*rollouts, *more], run.spec), needed)
     return Selection(
         step=step,
         mean_return=float(np.mean([rollout.episode_return for rollout in rollouts])),
@@ -90,6 +91,14 @@ def evaluate_checkpoint(run: Run, step: int) -> Selection:
         terms={name: np.concatenate([r.terms[name] for r in rollouts]) for name in rollouts[0].terms},
         row=row,
     )
+
+
+def _rollouts(run: Run, policy: NumpyPolicy, numbers: range) -> list[RecordedRollout]:
+    """Selection rollouts of a policy, by their numbers within a checkpoint."""
+    first = first_seed(Purpose.SELECTION, run.config.seed)
+    config = judged_config(run.config, run.intent)
+    seeds = [first + number for number in numbers]
+    return run_episodes(config, run.spec, policy, seeds, run.reward, asked_by(run.intent, run.spec))
 
 
 def _row(

@@ -122,6 +122,15 @@ def test_only_a_checkpoint_that_passes_is_looked_at_again_soon(made, successes, 
 
 
 @pytest.mark.slow
+def test_where_rollouts_are_too_few_as_many_more_decide_whether_it_is_clear_and_choose_nothing(made):
+    record = made(n_eval_episodes=8)
+    train(record.path)
+    assert record.read_summary().early_stop.step == 768
+    for checkpoint in record.checkpoints():
+        assert len(checkpoint.read_evaluation().rollouts) == 8
+
+
+@pytest.mark.slow
 def test_a_training_whose_verdict_is_not_clear_makes_all_its_steps(made):
     record = made(at_least=50.0)
     train(record.path)
