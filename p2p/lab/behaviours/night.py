@@ -13,7 +13,7 @@ from p2p.store.suites import SuiteRuns
 
 LOOK_S = 0.25
 """Between two looks at the processes: what each loses at most of its processor time [s]."""
-LEISURE = 10.0
+LEISURE = 50.0
 """A look at the sessions is followed by so many times what it took, before the next: a run may have thousands."""
 
 
