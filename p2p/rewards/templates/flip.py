@@ -96,27 +96,6 @@ class Flip(Template):
         judged = max(body.judged_s, params.duration_s or 0.0, 3.0 + SECONDS_PER_FLIP * turns)
         amount = round(signed - (1.0 - WHOLE) * (1 if signed > 0 else -1), 3)
         target = stage.goal("pitch_turns", amount)
-        sign = "-" if forward else ""
-        stand = round(body.stand.low, 2) + 0.05
-        going, latex = ("(turned < done) * ", r"[\phi < n]\,") if exact else ("", "")
-        found = [
-            Term("flip", 1.0, f'{going}np.clip({sign}info["pitch_rate"], -10.0, 10.0) / 5.0',
-                 rf"{latex}\mathrm{{clip}}({sign}\omega_p, -10, 10)/5",
-                 f"turning over {'forward (nose down)' if forward else 'backward (nose up)'}"),
-            Term("air", 0.5, f'{going}np.clip(info["height"] - {stand:g}, 0.0, 0.8)',
-                 rf"{latex}\mathrm{{clip}}(z - {stand:g}, 0, 0.8)", "height of the torso over standing"),
-            Term("on_back", 0.3, 'info["torso_contact"] * (info["up"] < 0.3)', r"c_t\,[u_z < 0.3]",
-                 "penalty for lying or rolling on the trunk", sign=-1),
-            effort(0.02),
-        ]  # fmt: skip
-        if stage.last:
-            words = "having turned over as often as asked, and being on its feet"
-            landed = 'over * stance * tolerance(info["up"], 0.85, 1.0, {margin})'
-            found.append(Term("landed", 2.0, landed, r"[\phi \geq n]\,\mathrm{tol}(u_z; 0.85, 1)", words, margin=1.0))
-        if place:
-            drift = 'np.clip(info["displacement"], 0.0, 3.0)'
-            found.append(Term("drift", 0.3, drift, r"\mathrm{clip}(d, 0, 3)", "penalty for leaving the spot", sign=-1))
-        terms = tuple(found)
         once = not params.repeatedly and self.name not in stage.then
         recipe = {
             "total_timesteps": body.budget("flip"),
@@ -127,7 +106,7 @@ class Flip(Template):
             label="FrontFlip" if forward else "Backflip",
             summary=f"Turning over {'forward' if forward else 'backward'} in the air"
             + (f", {_times(turns)}, and landing" if exact else ""),
-            terms=terms,
+            terms=_terms(body, forward, exact=exact, lands=stage.last, in_place=bool(place)),
             main=_main(target, signed, exact),
             guards=(
                 _lands(body, target, signed, bool(params.manners & {Manner.LANDING, Manner.NO_FALL})),
@@ -146,6 +125,31 @@ class Flip(Template):
             seconds=1.0 + SECONDS_PER_FLIP * turns,
             judged_s=judged,
         )
+
+
+def _terms(body: RobotFacts, forward: bool, *, exact: bool, lands: bool, in_place: bool) -> tuple[Term, ...]:
+    """Turning and height until the turns are done where they are counted, and landing where that comes last."""
+    sign = "-" if forward else ""
+    stand = round(body.stand.low, 2) + 0.05
+    going, latex = ("(turned < done) * ", r"[\phi < n]\,") if exact else ("", "")
+    found = [
+        Term("flip", 1.0, f'{going}np.clip({sign}info["pitch_rate"], -10.0, 10.0) / 5.0',
+             rf"{latex}\mathrm{{clip}}({sign}\omega_p, -10, 10)/5",
+             f"turning over {'forward (nose down)' if forward else 'backward (nose up)'}"),
+        Term("air", 0.5, f'{going}np.clip(info["height"] - {stand:g}, 0.0, 0.8)',
+             rf"{latex}\mathrm{{clip}}(z - {stand:g}, 0, 0.8)", "height of the torso over standing"),
+        Term("on_back", 0.3, 'info["torso_contact"] * (info["up"] < 0.3)', r"c_t\,[u_z < 0.3]",
+             "penalty for lying or rolling on the trunk", sign=-1),
+        effort(0.02),
+    ]  # fmt: skip
+    if lands:
+        words = "having turned over as often as asked, and being on its feet"
+        landed = 'over * stance * tolerance(info["up"], 0.85, 1.0, {margin})'
+        found.append(Term("landed", 2.0, landed, r"[\phi \geq n]\,\mathrm{tol}(u_z; 0.85, 1)", words, margin=1.0))
+    if in_place:
+        drift = 'np.clip(info["displacement"], 0.0, 3.0)'
+        found.append(Term("drift", 0.3, drift, r"\mathrm{clip}(d, 0, 3)", "penalty for leaving the spot", sign=-1))
+    return tuple(found)
 
 
 def _practice(body: RobotFacts, forward: bool, end: float | None) -> dict[str, Any]:
