@@ -7,9 +7,9 @@ A checkpoint passes clearly when all of this holds for its selection rollouts:
   at least, all of them successful, and 20 of 20 or 37 of 40 by default;
 - the lower end of the 95 % interval of their mean score reaches the score that is needed.
 
-A few failures leave it open: as many rollouts once more, from other seeds, then decide together with the first. Under
-the default, a policy that succeeds in 80 % of all rollouts passes a checkpoint clearly with a probability of 3.5 %
-instead of 1.2 %, and one that succeeds in 95 % with 87 % instead of 36 % (binomial distribution).
+Where it does not, and could if as many rollouts again all succeeded, these are run, on seeds of their own, and all of
+them decide. By the binomial distribution, with 20 rollouts, a policy that succeeds in 80 % of all rollouts passes
+clearly with a probability of 3.5 % (1.2 % by the first 20 alone), and one that succeeds in 95 % with 87 % (36 %).
 
 A training may end at the second checkpoint in a row that does. Steps and measurements decide, never the clock. There is
 no clear failure: what has not been learnt yet may still be.

@@ -1,5 +1,7 @@
 """The table of the rule by which a training may end early."""
 
+from math import comb
+
 import pytest
 
 from p2p.analysis.clear_verdict import clearly_passes, may_pass_with_more
@@ -92,3 +94,28 @@ def test_as_many_rollouts_again_are_worth_it_where_they_could_make_a_pass_clear(
     case: str, intent: Intent, partial: list[dict[str, float]], expected: bool
 ) -> None:
     assert may_pass_with_more(intent, scored(intent, partial)) is expected, case
+
+
+@pytest.mark.parametrize(("share", "first_alone", "with_more"), [(0.8, 0.012, 0.035), (0.95, 0.36, 0.87)])
+def test_how_often_a_policy_passes_clearly_is_as_the_rule_says(
+    share: float, first_alone: float, with_more: float
+) -> None:
+    intent, n = asked("a"), 20
+
+    def probability(successes: int) -> float:
+        return comb(n, successes) * share**successes * (1 - share) ** (n - successes)
+
+    def rollouts(successes: int, total: int) -> Scores:
+        return scored(intent, [{"a": 1.0}] * successes + [{"a": 0.9}] * (total - successes))
+
+    at_once = {k for k in range(n + 1) if clearly_passes(intent, rollouts(k, n), 0.8)}
+    again = {k for k in range(n + 1) if k not in at_once and may_pass_with_more(intent, rollouts(k, n))}
+    later = sum(
+        probability(k) * probability(j)
+        for k in again
+        for j in range(n + 1)
+        if clearly_passes(intent, rollouts(k + j, 2 * n), 0.8)
+    )
+    alone = sum(probability(k) for k in at_once)
+    assert alone == pytest.approx(first_alone, rel=0.05)
+    assert alone + later == pytest.approx(with_more, rel=0.05)
