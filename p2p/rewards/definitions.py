@@ -59,6 +59,14 @@ _DEFINITIONS: tuple[tuple[str, str, str, str, tuple[TorsoFreedom, ...]], ...] = 
     ("yaw_rate", "rad/s", "world", "Rate of yaw_turns over the last control step, in rad/s; left +.", _FLAT),
     ("clearance", "m", "world", "Height of the robot's lowest point over where it is at rest on the floor.", _SOLID),
     ("airborne", "1", "-", "1 while nothing of the robot touches the floor, else 0.", _SOLID),
+    (
+        "flight_rise",
+        "m",
+        "world",
+        "z of the torso's frame above where it was when the robot last touched the floor, or at the start; 0 on the "
+        "floor.",
+        _SOLID,
+    ),
     ("feet_down", "1", "-", "Share of the feet that touch the floor, in [0, 1].", _SOLID),
     ("torso_contact", "1", "-", "1 while the trunk touches the floor, else 0.", _SOLID),
     ("highest_foot", "m", "world", "Height of the highest foot above where it begins to touch the floor.", _SOLID),
@@ -210,5 +218,14 @@ def commanded(spec: EnvSpec, commands: Commands | None) -> EnvSpec:
 
 
 _ON_THE_FLOOR = frozenset(
-    {"clearance", "airborne", "feet_down", "torso_contact", "highest_foot", "foot_idle_time", "time_since_step"}
+    {
+        "clearance",
+        "airborne",
+        "flight_rise",
+        "feet_down",
+        "torso_contact",
+        "highest_foot",
+        "foot_idle_time",
+        "time_since_step",
+    }
 )

@@ -126,7 +126,7 @@ def _nothing_yet(start: Floats, n_feet: int, pitch: Floats | float = 0.0) -> Sum
     turned = zeros.copy()
     turned[:, 1] = pitch
     feet = np.zeros((len(start), n_feet))
-    return Sums(np.zeros(n), start, zeros, turned, feet + np.inf, feet, feet)
+    return Sums(np.zeros(n), start, zeros, turned, feet + np.inf, feet, feet, start[:, 2])
 
 
 def _accumulated(
@@ -147,6 +147,8 @@ def _accumulated(
     n_feet = after.feet.shape[1]
     raised = (after.foot_height >= RAISED).reshape(steps, n, n_feet)
     down = (after.feet > 0.0).reshape(steps, n, n_feet)
+    touching = (after.touching > 0.0).reshape(steps, n)
+    z = after.position[:, 2].reshape(steps, n)
     cuts = [0, *(int(t) for t in np.flatnonzero(starts.any(axis=1)) if t), steps]
     parts = []
     for low, high in pairwise(cuts):
@@ -164,6 +166,7 @@ def _accumulated(
             since_raised,
             since_down,
             _since(sums.since_step, down[low:high] & (since_raised < last_down)),
+            _last(sums.took_off, z[low:high], touching[low:high]),
         )
         parts.append(part)
         sums = Sums(*(getattr(part, field.name)[-1] for field in fields(part)))
@@ -182,6 +185,13 @@ def _since(before: Floats, events: NDArray[np.bool_]) -> Floats:
     numbers = np.arange(1.0, len(events) + 1.0)[:, None, None]
     last = np.maximum.accumulate(np.where(events, numbers, 0.0))
     return np.where(last > 0.0, numbers - last, before + numbers)
+
+
+def _last(before: Floats, values: Floats, events: NDArray[np.bool_]) -> Floats:
+    """Value at the last event, `before` where there was none yet, shape (T, n)."""
+    numbers = np.arange(1, len(events) + 1)[:, None]
+    last = np.maximum.accumulate(np.where(events, numbers, 0))
+    return np.asarray(np.take_along_axis(np.concatenate([before[None], values]), last, axis=0))
 
 
 class _Meter:

@@ -70,6 +70,7 @@ def floor(sample: Sample) -> Features:
     return {
         "clearance": after.low - sample.spec.rest_clearance,
         "airborne": 1.0 - after.touching,
+        "flight_rise": after.position[:, 2] - sample.sums.took_off,
         "feet_down": after.feet.sum(axis=1) / max(len(feet), 1),
         "torso_contact": after.trunk,
         "top_height": after.top,

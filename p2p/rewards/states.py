@@ -88,6 +88,8 @@ class Sums(Rows):
     """Control steps since each foot last touched the floor, or the start, shape (B, n_feet)."""
     since_step: Floats
     """Control steps since each foot was last put down after it had been raised, or the start, shape (B, n_feet)."""
+    took_off: Floats
+    """z of the torso where the robot last touched the floor, or at the start, shape (B,) [m]."""
 
 
 @dataclass(frozen=True, slots=True)

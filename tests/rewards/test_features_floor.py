@@ -50,6 +50,14 @@ def test_a_lifted_robot_is_airborne_by_what_it_was_lifted(env_id):
     assert not any(values[0] for name, values in features.items() if name.startswith("contact_"))
 
 
+@pytest.mark.parametrize("env_id", WALKING)
+def test_a_flight_rises_from_where_the_robot_last_touched_the_floor(env_id):
+    qpos, height = settled(env_id)
+    rows = np.tile(qpos, (9, 1))
+    rows[:, height] += [0.3, 0.2, 0.0, 0.1, 0.3, 0.2, -0.004, 0.1, 0.0]
+    assert measured(env_id, rows)["flight_rise"] == pytest.approx([-0.1, 0.0, 0.1, 0.3, 0.2, 0.0, 0.104, 0.0])
+
+
 @pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5"])
 def test_robots_that_stand_by_themselves_stand_on_all_feet_and_not_on_the_trunk(env_id):
     qpos, _ = settled(env_id)

@@ -24,6 +24,8 @@ from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number,
 
 ALOFT_S = 0.1
 """How long a jump is above half its height [s]: free flight takes 0.2 s for 0.1 m."""
+RISE = 0.5
+"""Share of the height asked for that the torso must rise by: who only draws up the legs falls meanwhile."""
 STARTED = Window(after=(at_most("airborne", 0.5),))
 """From when it is on the floor: some robots are dropped at their start, which is no jump."""
 REPEATED = 3
@@ -189,8 +191,9 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
             window=STARTED,
         ),
     )
+    rises = _rises(round(RISE * clearance, 4), times)
     if times == 1:
-        return (aloft,)
+        return rises, aloft
     # Stops one high jump with kicking legs from counting as several.
     lands_between = Criterion(
         key="lands_between",
@@ -201,7 +204,24 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
             Statistic.COUNT_EVENTS, (at_most("airborne", 0.5),), Band(float(times)), margin=float(times)
         ),
     )
-    return aloft, lands_between
+    return rises, aloft, lands_between
+
+
+def _rises(height: float, times: int) -> Criterion:
+    """Stops legs that are drawn up, above which the body falls, from passing as a jump."""
+    if times == 1:
+        predicate = on_feature(Statistic.MAX, "flight_rise", Band(height), "m", margin=2 * height, window=STARTED)
+    else:
+        where = (at_least("flight_rise", height),)
+        predicate = on_steps(Statistic.COUNT_EVENTS, where, Band(float(times)), margin=float(times), window=STARTED)
+    return Criterion(
+        key="rises",
+        title="Rises off the floor" + (f" {times} times" if times > 1 else ""),
+        description=f"In the air its torso is {height:g} m above where it was when it left the floor"
+        + (f", {times} times or more." if times > 1 else "."),
+        category=Category.DYNAMICS,
+        predicate=predicate,
+    )
 
 
 def _no_more(clearance: float, times: int) -> Criterion:

@@ -20,6 +20,9 @@ from p2p.worker.known_motions.scene import (
     every,
 )
 
+DRAWN_UP = 1.5
+"""Bend of legs that are drawn up: the torso sinks by more than any robot's feet are lifted."""
+
 
 def recipes(robot: Robot) -> list[Recipe]:
     """All recipes for one robot."""
@@ -35,6 +38,8 @@ def recipes(robot: Robot) -> list[Recipe]:
         Recipe("one jump with kicking legs", _kicking_jump),
         Recipe("vibrate on the floor", _vibrating),
         Recipe("be in the air for one step", _height_spike),
+        Recipe("draw up the legs", _drawing_up(1)),
+        Recipe("draw up the legs 3 times", _drawing_up(3)),
         Recipe("jump on the back", _jump_on_the_back),
         Recipe("jump, then fall in the last second", _jump_and_fall),
     ]
@@ -117,6 +122,25 @@ def _height_spike(robot: Robot, rng: Random) -> Scene:
         return motion.plus(lift=lift)
 
     return Scene(build, {"height": height}, every(robot, ("jump",), EXPLOIT) | every(robot, ("still",), UNCLEAR))
+
+
+def _drawing_up(times: int) -> Callable[[Robot, Random], Scene]:
+    """The feet leave the floor, as high as for a jump, since the legs are drawn up; the torso sinks meanwhile."""
+
+    def make(robot: Robot, rng: Random) -> Scene:
+        height = 1.1 * min(a.low for a in robot.asked if a.skill == "jump")
+        lasting = rng.uniform(0.3, 0.45)
+        starts = 1.05 + 1.1 * np.arange(times) + rng.uniform(0.0, 0.3)
+
+        def build(motion: Motion) -> Motion:
+            for start in starts:
+                drawn = arc(motion.t, start, lasting)
+                motion = motion.plus(lift=height * drawn**2, bend=DRAWN_UP * drawn)
+            return motion
+
+        return Scene(build, {"height": height, "times": float(times)}, every(robot, ("jump",), EXPLOIT))
+
+    return make
 
 
 def _jump_on_the_back(robot: Robot, rng: Random) -> Scene:

@@ -109,6 +109,7 @@ HOPPER = Robot(
     env_id="Hopper-v5",
     steps=False,
     bounds=True,
+    crouch=(-0.5, -1.0, 0.5),
     asked=(
         KnownSentence("run forward as fast as you can", "move", low=1.4),
         KnownSentence("run backward", "move", low=1.4, way=-1.0),
@@ -122,6 +123,7 @@ HOPPER = Robot(
 )
 WALKER = Robot(
     env_id="Walker2d-v5",
+    crouch=(-0.5, -1.0, 0.5, -0.5, -1.0, 0.5),
     asked=(
         KnownSentence("walk forward", "move", low=0.7, high=1.6),
         KnownSentence("walk forward slowly, upright", "move", low=0.2, high=0.8),
@@ -166,6 +168,7 @@ HUMANOID = Robot(
     env_id="Humanoid-v5",
     bounds=True,
     bounce=0.06,
+    crouch=(*(0.0,) * 3, *(0.0, 0.0, -0.5, -1.0) * 2, *(0.0,) * 6),
     asked=(
         KnownSentence("walk forward", "move", low=0.5),
         KnownSentence("walk to the left", "move", low=0.5, sideways=True),

@@ -89,6 +89,14 @@ def test_jumps_are_as_many_and_as_high_as_they_say(made: Made, model: mujoco.MjM
         assert np.sum(~down[1:] & down[:-1]) == one.clip.parameters["jumps"]
 
 
+def test_legs_that_are_drawn_up_leave_the_floor_and_the_torso_does_not_rise(made: Made, model: mujoco.MjModel) -> None:
+    for one in named(made, "draw up"):
+        height = one.played.qpos[:, 2 if model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE else 1]
+        assert height.max() - height[0] < 0.2 * one.clip.parameters["height"]
+        off = ~touches(one, model)
+        assert np.sum(off[1:] & ~off[:-1]) == one.clip.parameters["times"]
+
+
 def test_flips_turn_as_far_as_they_say_and_off_the_floor(made: Made, model: mujoco.MjModel) -> None:
     for one in named(made, r"flip [\d.]+ (back|for)ward"):
         forward = attitude(one, model)[:, :, 0]

@@ -23,17 +23,6 @@ FALLEN_S = 1.0
 """Time that is simulated [s]."""
 HEIGHTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6)
 """Heights of the drops that are stored [m]."""
-_SIDES = ("left", "right")
-BENT: dict[str, dict[str, float]] = {
-    "Hopper-v5": {"thigh_joint": -0.5, "leg_joint": -1.0, "foot_joint": 0.5},
-    "Walker2d-v5": {
-        f"{name}{side}_joint": angle
-        for name, angle in (("thigh", -0.5), ("leg", -1.0), ("foot", 0.5))
-        for side in ("", "_left")
-    },
-    "Humanoid-v5": {f"{side}_{name}": angle for name, angle in (("hip_y", -0.5), ("knee", -1.0)) for side in _SIDES},
-}
-"""Legs that are bent, of robots without a crouch in the set, by joint [rad]."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +68,7 @@ class Landings:
         self._at = model.jnt_qposadr[joints]
         self._speed = model.jnt_dofadr[joints]
         self._crouch = np.zeros(model.nq)
-        self._crouch[self._stage.first_joint :] = self._stage.crouch if self._stage.crouch.size else 0.0
-        for joint in self._spec.joints:
-            if joint.name in BENT.get(robot.env_id, {}):
-                self._crouch[joint.qpos_index] = BENT[robot.env_id][joint.name]
+        self._crouch[self._stage.first_joint :] = self._stage.crouch
 
     def dropped(self, clearance: float, legs: Legs = STIFF) -> Features:
         """Features of a fall from a height, `impact` among them, after every control step, shape (T,).
