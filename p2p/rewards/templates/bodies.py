@@ -134,6 +134,8 @@ class RobotFacts:
     """Time for a turn, with what starting, stopping and staying on the spot take [s]."""
     still_drift: float = 0.3
     """How far from its start standing still may drift [m]; trained cheetahs get 0.09 m away."""
+    glides: float | None = None
+    """Mean speed at which it may still glide in the second half of standing still [m/s]; None if it does not glide."""
     spin_drift: float = 1.0
     """How far from its start a spin may get where "in place" is not said [m]."""
     terminates: bool = False

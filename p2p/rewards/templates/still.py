@@ -191,6 +191,7 @@ def _guards(body: RobotFacts, stage: Stage) -> list[Criterion]:
         *_keeps_its_pose(body),
         *_keeps_its_feet_down(body),
         *_takes_no_steps(body),
+        *_glides_out(body),
     ]
 
 
@@ -282,6 +283,23 @@ def _takes_no_steps(body: RobotFacts) -> tuple[Criterion, ...]:
         f"{steps} times or less.",
         category=Category.DYNAMICS,
         predicate=on_steps(Statistic.COUNT_EVENTS, where, below(steps), margin=3.0, window=SETTLED),
+        weight=GUARD,
+    )
+    return (criterion,)
+
+
+def _glides_out(body: RobotFacts) -> tuple[Criterion, ...]:
+    """Stops swimming off slowly from passing as gliding on from the start."""
+    if body.glides is None:
+        return ()
+    criterion = Criterion(
+        key="glides_out",
+        title="Glides more and more slowly",
+        description=f"In the second half its mean speed is at most {body.glides:g} m/s, as that of who does nothing.",
+        category=Category.DYNAMICS,
+        predicate=on_feature(
+            Statistic.MEAN, "speed", below(body.glides), "m/s", margin=0.1, window=Window(last_share=0.5)
+        ),
         weight=GUARD,
     )
     return (criterion,)
