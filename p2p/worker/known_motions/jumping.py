@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from p2p.contracts.known_motions import ClaimKind
-from p2p.worker.known_motions.motion import Motion, arc, jump, ramp
+from p2p.worker.known_motions.motion import DRAWN_UP, Motion, arc, jump, ramp
 from p2p.worker.known_motions.robots import Robot
 from p2p.worker.known_motions.scene import (
     EXPLOIT,
@@ -19,9 +19,6 @@ from p2p.worker.known_motions.scene import (
     amount_kind,
     every,
 )
-
-DRAWN_UP = 1.5
-"""Bend of legs that are drawn up: the torso sinks by more than any robot's feet are lifted."""
 
 
 def recipes(robot: Robot) -> list[Recipe]:

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+DRAWN_UP = 1.5
+"""Bend of legs that are drawn up: the torso sinks by more than any robot's feet are lifted."""
 
 
 @dataclass(frozen=True)

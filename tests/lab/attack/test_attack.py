@@ -17,7 +17,7 @@ from p2p.lab.worker.attack.genes import Gene, play
 from p2p.lab.worker.attack.job import attack
 from p2p.lab.worker.attack.search import Search
 from p2p.lab.worker.clips.calibration_clips import make_clips
-from p2p.worker.known_motions.motion import Motion, ramp, travel
+from p2p.worker.known_motions.motion import Motion, jump, ramp, travel
 from p2p.worker.known_motions.motion_player import MotionPlayer
 from p2p.worker.known_motions.robots import ROBOTS
 
@@ -83,6 +83,27 @@ def test_whoever_lies_first_and_then_rears_is_judged_by_its_pitch_in_the_world()
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Humanoid-v5"])
+def test_a_jump_with_legs_drawn_up_until_the_torso_sinks_is_wrong_and_no_less_is(env_id: str) -> None:
+    robot, stage = ROBOTS[env_id], stage_of(env_id)
+    asked = next(one for one in robot.asked if one.sentence == "jump")
+    motion = jump(Motion.standing(stage.spec.dt, robot.seconds), 1.2 * asked.low, 2.0)
+    for strength, wrong in ((0.0, False), (1.0, True)):
+        played = play({"draws up its legs": Gene(strength, 0.5, 0.5)}, motion, stage, robot)
+        found = truth.wrongs(robot, asked, truth.SimulatedMotion.of(stage, played, robot.seconds))
+        assert (found[0].how_much >= 1.0) is wrong, found
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.9])
+def test_either_half_of_a_humanoids_joints_can_be_held(rate: float) -> None:
+    robot, stage = ROBOTS["Humanoid-v5"], stage_of("Humanoid-v5")
+    standing = Motion.standing(stage.spec.dt, 1.0)
+    held = play({"one leg held": Gene(1.0, 0.5, rate)}, standing, stage, robot)
+    moved = np.flatnonzero(np.abs(held.qpos[-1] - stage.rest)[7:] > 1e-9)
+    assert len(moved) == 2
+    assert bool(moved.max() < 8) == (rate < 0.5)
+
+
 def test_checks_find_most_of_what_mutations_spoil() -> None:
     robot, stage = CHEETAH, stage_of("HalfCheetah-v5")
     asked = {each.sentence: each for each in robot.asked if each.skill in truth.SKILLS}

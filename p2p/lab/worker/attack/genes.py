@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.lab.worker.clips.mutations.path_edits import along, calmed, scaled_turns
-from p2p.worker.known_motions.motion import Motion, during, flight_time, jump, ramp
+from p2p.worker.known_motions.motion import DRAWN_UP, Motion, during, flight_time, jump, ramp
 from p2p.worker.known_motions.motion_player import MotionPlayer, Played
 from p2p.worker.known_motions.robots import Robot
 
@@ -154,6 +154,7 @@ DISTURBANCES: dict[str, Apply] = {
     "more or less of the turns": lambda m, g, _: scaled_turns(m, 2.5 * g.strength),
     "more or less of the way": lambda m, g, _: along(m, np.minimum(m.t * 2.0 * g.strength, m.seconds)),
     "lower or higher": lambda m, g, _: replace(m, lift=m.lift * 2.0 * g.strength),
+    "draws up its legs": lambda m, g, _: m.plus(bend=DRAWN_UP * g.strength * m.lift / max(m.lift.max(), 1e-9)),
     "flies until": lambda m, g, _: replace(m, lift=m.lift * (1.0 - _from_time(m, g))),
     "swing": lambda m, g, _: replace(m, sway=m.sway * 2.0 * g.strength),
     "swings anyway": lambda m, g, _: m.plus(sway=0.8 * g.strength * _from_time(m, g)),
@@ -208,11 +209,9 @@ def _with_body(genome: Genome, motion: Motion, played: Played, stage: MotionPlay
     qpos = played.qpos.copy()
     if (gene := genome.get("one leg held")) is not None and qpos.shape[1] - first >= 4:
         half = (qpos.shape[1] - first) // 2
-        legs = slice(first, first + half) if gene.rate < 0.5 else slice(first + half, None)
-        pose = stage.rest[legs] + gene.signed * (
-            stage.crouch[legs.start - first :][:half] if len(stage.crouch) else 0.5
-        )
-        qpos[:, legs] = pose
+        leg = slice(half) if gene.rate < 0.5 else slice(half, None)
+        bent = stage.crouch[leg] if len(stage.crouch) else 0.5
+        qpos[:, first:][:, leg] = stage.rest[first:][leg] + gene.signed * bent
     if (gene := genome.get("on the trunk")) is not None and stage.on_trunk is not None:
         share = _from_time(motion, gene)[:, None]
         target = stage.on_trunk[first:]

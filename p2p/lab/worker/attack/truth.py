@@ -35,6 +35,8 @@ REARED = (1.0, 2.14)
 """Pitches between which it stands on its hind legs; beyond them it leans or lies on its back [rad]."""
 FLIGHT_S = 0.05
 """Least time in the air of a jump [s]."""
+LIFTED = 0.25
+"""Share of a jump's height by which the torso at least rises, from where it was before."""
 DRIVEN = ("walk", "run", "hop", "crawl", "swim")
 
 
@@ -152,7 +154,13 @@ def _still(_robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> Iterat
 
 def _jump(_robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
     height = np.maximum(seen.course.place[:, 2] - seen.rest[2], seen.lift)  # either may be meant by its height
-    high = [flight for flight in seen.flights if height[flight].max() >= 0.8 * asked.low]
+    z = seen.course.place[:, 2]
+    high = [
+        flight
+        for flight in seen.flights
+        if height[flight].max() >= 0.8 * asked.low
+        and z[flight].max() - z[max(flight.start - 1, 0)] >= LIFTED * asked.low  # else it draws up its legs
+    ]
     few = asked.times - len(high)
     yield Wrong("jumps too seldom", 1.0 + few if few > 0 else 0.5)
     if asked.exact:
