@@ -13,7 +13,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.rewards.progress import EpisodeProgress
 from p2p.worker.engine.height_field import height_field
 from p2p.worker.engine.vec_env import Block, Step, VecEnv
-from p2p.worker.features.torso import TorsoReader
+from p2p.worker.features.progress import ProgressReader
 from p2p.worker.reward.inputs import FeatureReader
 from p2p.worker.rollout.ground_scan import GroundScan
 from p2p.worker.rollout.robot_senses import RobotSenses, SenseErrors
@@ -156,9 +156,9 @@ class _Progress:
         self.observe = observe
         self._env = env
         self._episodes = EpisodeProgress(observe, env.n)
-        self._reader: TorsoReader | FeatureReader = (
-            TorsoReader(env.simulation.model, env.spec, env.n)
-            if TorsoReader.names.issuperset(observe.reads)
+        self._reader: ProgressReader | FeatureReader = (
+            ProgressReader(env.simulation.model, env.spec, env.n, clearance="clearance" in observe.reads)
+            if ProgressReader.names.issuperset(observe.reads)
             else FeatureReader(env.simulation)
         )
 
@@ -172,7 +172,8 @@ class _Progress:
 
     def advance(self, step: Step) -> None:
         reader = self._reader
-        self._episodes.advance(reader.read(step) if isinstance(reader, TorsoReader) else reader.read(Block.of([step])))
+        features = reader.read(step) if isinstance(reader, ProgressReader) else reader.read(Block.of([step]))
+        self._episodes.advance(features)
 
     def state(self) -> State:
         return joined({"episodes": self._episodes.state(), "reader": self._reader.state()})

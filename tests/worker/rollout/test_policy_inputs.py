@@ -7,7 +7,7 @@ import pytest
 from going_on import random_actions, stepped_on
 
 from p2p.contracts.errors import InvalidConfig
-from p2p.contracts.observe import REMEMBERED, Counter, Milestone, Observe
+from p2p.contracts.observe import Counter, Milestone, Observe
 from p2p.contracts.start_states import StartStates
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
@@ -16,7 +16,7 @@ from p2p.worker.engine.environment import make_environment
 from p2p.worker.engine.vec_env import Block, VecEnv
 from p2p.worker.export.standalone import Progress
 from p2p.worker.export.told import MeasuredProgress
-from p2p.worker.features.torso import TorsoReader
+from p2p.worker.features.progress import ProgressReader
 from p2p.worker.reward.inputs import FeatureReader
 from p2p.worker.rollout.episodes import run_episodes
 from p2p.worker.rollout.policy_inputs import PolicyInputs
@@ -34,19 +34,19 @@ JUMPS = Observe(
 )
 
 
-@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Swimmer-v5", "Humanoid-v5"])
-def test_what_is_read_of_the_torso_alone_is_the_same_to_the_bit(env_id):
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Hopper-v5", "Ant-v5", "Swimmer-v5", "Humanoid-v5"])
+def test_what_is_read_of_progress_alone_is_the_same_to_the_bit(env_id):
     spec = catalog.load(env_id)
     env = VecEnv(TrainConfig(env_id=env_id), spec, N)
     env.begun_turns = np.linspace(-0.5, 1.0, N)
     env.reset(range(N), range(N))
-    torso = TorsoReader(env.simulation.model, spec, N)
+    progress = ProgressReader(env.simulation.model, spec, N, clearance="clearance" in spec.feature_names)
     everything = FeatureReader(env.simulation)
-    common = [name for name in REMEMBERED if name in spec.feature_names]
+    common = sorted(ProgressReader.names.intersection(spec.feature_names))
     assert len(common) >= 4
     for t in range(60):
         step = env.step(random_actions(spec, t, N))
-        fast, plain = torso.read(step), everything.read(Block.of([step]))
+        fast, plain = progress.read(step), everything.read(Block.of([step]))
         for name in common:
             assert np.array_equal(fast[name], plain[name]), name
         if t % 15 == 7:

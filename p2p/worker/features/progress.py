@@ -1,4 +1,4 @@
-"""Time, turns and way of n torsos, step by step: the features that policies are told, without reading all others."""
+"""Time, turns, way and clearance of n robots, step by step: what policies are told, without reading all features."""
 
 import mujoco
 import numpy as np
@@ -8,29 +8,35 @@ from p2p.contracts.observe import REMEMBERED
 from p2p.rewards.features import rotations_of
 from p2p.rewards.formulas import Features
 from p2p.rewards.rotations import conjugate, multiply
-from p2p.worker.engine.forward_kinematics import ForwardKinematics
+from p2p.worker.engine.forward_kinematics import ForwardKinematics, Poses
 from p2p.worker.engine.morphology import index_of
 from p2p.worker.engine.vec_env import Step
+from p2p.worker.features.kinematics import Floor, GeomHeights
 from p2p.worker.saved_state import State, fill
 
 Floats = np.typing.NDArray[np.float64]
 
 
-class TorsoReader:
-    """Reads the features of `REMEMBERED`, the same to the bit as `FeatureReader`.
+class ProgressReader:
+    """Reads the features of `REMEMBERED`, and the clearance, the same to the bit as `FeatureReader`.
 
     Args:
         model: The simulated model.
         spec: The environment it belongs to.
         n: How many environments.
+        clearance: Whether it reads the clearance, too.
     """
 
-    names = frozenset(REMEMBERED)
+    names = frozenset({*REMEMBERED, "clearance"})
 
-    def __init__(self, model: mujoco.MjModel, spec: EnvSpec, n: int) -> None:
+    def __init__(self, model: mujoco.MjModel, spec: EnvSpec, n: int, *, clearance: bool) -> None:
+        body = spec.morphology
         self._poses = ForwardKinematics(model)
-        self._torso = index_of(model, "body", spec.morphology.torso)
-        self._upright = conjugate(np.array(spec.morphology.upright))
+        self._torso = index_of(model, "body", body.torso)
+        self._shapes = GeomHeights(model, self._torso) if clearance else None
+        self._floor = Floor(model, self._torso, body.feet, body.trunk)
+        self._at_rest = spec.rest_clearance
+        self._upright = conjugate(np.array(body.upright))
         self._dt = spec.dt
         self._steps = np.zeros(n)
         self._start = np.zeros((n, 3))
@@ -42,7 +48,7 @@ class TorsoReader:
     def read(self, step: Step) -> Features:
         """Features after the next step of all environments, each of shape (n,)."""
         if (starts := np.flatnonzero(step.starts)).size:
-            position, quaternion = self._torsos(step.before.qpos[starts])
+            position, quaternion = self._torsos(self._poses.read(step.before.qpos[starts]))
             self._steps[starts] = 0.0
             self._start[starts] = position
             self._quaternion[starts] = quaternion
@@ -50,7 +56,8 @@ class TorsoReader:
             self._turned[starts] = 0.0
             if step.begun_turns is not None:
                 self._turned[starts, 1] = 2.0 * np.pi * step.begun_turns[starts]
-        position, quaternion = self._torsos(step.after.qpos)
+        poses = self._poses.read(step.after.qpos)
+        position, quaternion = self._torsos(poses)
         rotation, turned = rotations_of(self._quaternion, quaternion)
         self._steps += 1.0
         self._rotation += rotation
@@ -60,6 +67,9 @@ class TorsoReader:
         found = {"time": self._steps * self._dt, "displacement_x": x, "displacement_y": y}
         found["displacement"] = np.sqrt(x**2 + y**2)
         found |= {f"rotation_{axis}": self._rotation[:, i] for i, axis in enumerate("xyz")}
+        if self._shapes is not None:
+            lowest = self._shapes.above_ground(poses.geom_xpos, poses.geom_xmat)
+            found["clearance"] = self._floor.read(lowest)[0] - self._at_rest
         turns = self._turned / (2.0 * np.pi)
         return found | {f"{name}_turns": turns[:, i] for i, name in enumerate(("roll", "pitch", "yaw"))}
 
@@ -78,6 +88,5 @@ class TorsoReader:
         for name, array in self.state().items():
             fill(array, state[name])
 
-    def _torsos(self, qpos: Floats) -> tuple[Floats, Floats]:
-        poses = self._poses.read(qpos)
+    def _torsos(self, poses: Poses) -> tuple[Floats, Floats]:
         return poses.xpos[:, self._torso], multiply(poses.xquat[:, self._torso], self._upright)
