@@ -299,6 +299,7 @@ BEHAVIOURS = [
     ("HalfCheetah-v5", "jump", "flies away", jumps(4.7), False),
     ("HalfCheetah-v5", "jump 3 times", "jumps 3 times", jumps(1.0, 2.0, 3.0), True),
     ("HalfCheetah-v5", "jump 3 times", "jumps 4 times", jumps(1.0, 2.0, 3.0, 4.0), False),
+    ("HalfCheetah-v5", "jump 3 times", "jumps with its first step as well", jumps(-0.1, 1.0, 2.0, 3.0), False),
     ("HalfCheetah-v5", "jump 3 times", "jumps 3 times, and once a little lower",
      {**jumps(1.0, 2.0, 3.0, 4.0), "clearance": lambda t: np.where(t > 3.9, 0.6, 1.0) * FOUR_JUMPS["clearance"](t)},
      False),

@@ -127,7 +127,7 @@ class Jump(Template):
                 stays_near(ON_THE_SPOT if in_place else body.jump.drift),
                 *((ends_on_its_feet(body, judged),) if stage.last else ()),
                 *((_lands(body, clearance),) if times == 1 else ()),
-                *_guards(clearance, times),
+                *_guards(clearance, times, exact),
                 *((_no_more(clearance, times),) if exact else ()),
                 *((_keeps_jumping(clearance, judged),) if goes_on and stage.alone else ()),
             ),
@@ -177,7 +177,7 @@ def _terms(body: RobotFacts, clearance: float, times: int | None, drift: float) 
     return found
 
 
-def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
+def _guards(clearance: float, times: int, exact: bool) -> tuple[Criterion, ...]:
     aloft = Criterion(
         key="flies",
         title="Is in the air for as long as a jump takes",
@@ -191,7 +191,7 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
             window=STARTED,
         ),
     )
-    rises = _rises(round(RISE * clearance, 4), times)
+    rises = _rises(round(RISE * clearance, 4), times, exact)
     if times == 1:
         return rises, aloft
     # Stops one high jump with kicking legs from counting as several.
@@ -207,18 +207,22 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
     return rises, aloft, lands_between
 
 
-def _rises(height: float, times: int) -> Criterion:
-    """Stops legs that are drawn up, above which the body falls, from passing as a jump."""
-    if times == 1:
-        predicate = on_feature(Statistic.MAX, "flight_rise", Band(height), "m", margin=2 * height, window=STARTED)
+def _rises(height: float, times: int, exact: bool) -> Criterion:
+    """Stops legs that are drawn up, above which the body falls, from passing as a jump.
+
+    It needs not be on the floor first: who is dropped at the start sinks, and who jumps with the first step rises.
+    """
+    counted = times > 1 or exact
+    if counted:
+        band = Band(float(times), float(times) if exact else inf)
+        predicate = on_steps(Statistic.COUNT_EVENTS, (at_least("flight_rise", height),), band, margin=float(times))
     else:
-        where = (at_least("flight_rise", height),)
-        predicate = on_steps(Statistic.COUNT_EVENTS, where, Band(float(times)), margin=float(times), window=STARTED)
+        predicate = on_feature(Statistic.MAX, "flight_rise", Band(height), "m", margin=2 * height)
+    often = f"{times} {'time' if times == 1 else 'times'}{'' if exact else ' or more'}" if counted else "At least once"
     return Criterion(
         key="rises",
-        title="Rises off the floor" + (f" {times} times" if times > 1 else ""),
-        description=f"In the air its torso is {height:g} m above where it was when it left the floor"
-        + (f", {times} times or more." if times > 1 else "."),
+        title="Rises off the floor" + (f" {times} times" if times > 1 else " once" if exact else ""),
+        description=f"{often} its torso rises in the air to {height:g} m above where it was when it left the floor.",
         category=Category.DYNAMICS,
         predicate=predicate,
     )

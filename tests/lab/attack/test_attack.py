@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from p2p.agents.builtin.author import BuiltinAuthor
+from p2p.analysis.predicates import measure
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.envs import catalog
@@ -92,6 +93,20 @@ def test_a_jump_with_legs_drawn_up_until_the_torso_sinks_is_wrong_and_no_less_is
         played = play({"draws up its legs": Gene(strength, 0.5, 0.5)}, motion, stage, robot)
         found = truth.wrongs(robot, asked, truth.SimulatedMotion.of(stage, played, robot.seconds))
         assert (found[0].how_much >= 1.0) is wrong, found
+
+
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Hopper-v5"])
+def test_a_jump_with_the_first_step_is_one_too_many(env_id: str) -> None:
+    """A search found it, when jumps were counted from the first contact with the floor on."""
+    robot, stage = ROBOTS[env_id], stage_of(env_id)
+    asked = next(one for one in robot.asked if one.sentence == "jump 3 times")
+    intent = BuiltinAuthor().elicit(asked.sentence, stage.spec)
+    for starts, missed in (((1.1, 2.2, 3.3), []), ((-0.02, 1.1, 2.2, 3.3), ["rises"])):
+        motion = Motion.standing(stage.spec.dt, robot.seconds)
+        for start in starts:
+            motion = jump(motion, 1.4 * asked.low, start)
+        found = measure(intent, stage.play(motion).features, stage.spec.dt)
+        assert [one.key for one in found if not one.met] == missed
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.9])
