@@ -295,7 +295,8 @@ def _glides_out(body: RobotFacts) -> tuple[Criterion, ...]:
     criterion = Criterion(
         key="glides_out",
         title="Glides more and more slowly",
-        description=f"In the second half its mean speed is at most {body.glides:g} m/s: without any effort it glides no faster.",
+        description=f"In the second half its mean speed is at most {body.glides:g} m/s: without effort it glides no "
+        "faster.",
         category=Category.DYNAMICS,
         predicate=on_feature(
             Statistic.MEAN, "speed", below(body.glides), "m/s", margin=0.1, window=Window(last_share=0.5)
