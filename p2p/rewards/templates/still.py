@@ -294,7 +294,7 @@ def _glides_out(body: RobotFacts) -> tuple[Criterion, ...]:
         return ()
     criterion = Criterion(
         key="glides_out",
-        title="Glides more and more slowly",
+        title="Glides slowly in the second half",
         description=f"In the second half its mean speed is at most {body.glides:g} m/s: without effort it glides no "
         "faster.",
         category=Category.DYNAMICS,
