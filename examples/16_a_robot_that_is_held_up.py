@@ -1,6 +1,6 @@
-"""A humanoid on its back is to stand up: held up at first, and less the more it succeeds; and not. An hour a seed.
+"""A walker learns to jump: held up at first, and less the more it succeeds; and not.
 
-python examples/16_a_robot_that_is_held_up.py runs 1,2,3 6000000
+python examples/16_a_robot_that_is_held_up.py runs 1,2,3,4,5 500000
 """
 
 import json
@@ -13,11 +13,12 @@ SEEDS = [int(seed) for seed in sys.argv[2].split(",")] if len(sys.argv) > 2 else
 STEPS = int(sys.argv[3]) if len(sys.argv) > 3 else 20_000
 
 held: list[float] = []
+passed: dict[str, list[str]] = {"held up": [], "not held up": []}
 for seed in SEEDS:
     for name, without in (("held up", {}), ("not held up", {"curriculum": None})):
         session = p2p.run(
-            "stand up",
-            env="HumanoidStandup-v5",
+            "jump",
+            env="Walker2d-v5",
             seed=seed,
             runs_dir=RUNS_DIR,
             n_seeds=1,
@@ -25,11 +26,12 @@ for seed in SEEDS:
             config={"total_timesteps": STEPS, **without},
         ).wait()
         verdict = session.judgment
+        passed[name].append(f"{verdict.success_rate:.0%}")
         print(f"seed {seed}, {name}: {verdict.success_rate:.0%} of {verdict.n_rollouts}", flush=True)
-        for criterion in verdict.criteria:
-            print(f"  {criterion.title}: {criterion.value:.2f}, needed {criterion.threshold:g}", flush=True)
         for metrics in session.path.rglob("scalars.jsonl"):
             rows = [json.loads(line) for line in metrics.read_text().splitlines()]
             held += [row["curriculum_assistance"] for row in rows if "curriculum_assistance" in row]
 
+for name, shares in passed.items():
+    print(f"{name}: {', '.join(shares)}")
 assert min(held) < held[0]  # by less of the weight, as episodes succeed

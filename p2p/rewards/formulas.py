@@ -9,6 +9,8 @@ from p2p.rewards.states import Floats, Sample
 
 Features = dict[str, Floats]
 Formula = Callable[[Sample], Features]
+RISE = 0.5
+"""Share of a jump's height that the torso rises by: who only draws up the legs falls meanwhile."""
 
 
 def place(sample: Sample) -> Features:
@@ -67,10 +69,11 @@ def floor(sample: Sample) -> Features:
     """Floor contacts, and clearance of the other parts."""
     after = sample.after
     feet = sample.spec.morphology.feet
+    clearance = after.low - sample.spec.rest_clearance
     return {
-        "clearance": after.low - sample.spec.rest_clearance,
+        "clearance": clearance,
         "airborne": 1.0 - after.touching,
-        "flight_rise": after.position[:, 2] - sample.sums.took_off,
+        "jump_height": jump_height(clearance, after.position[:, 2] - sample.sums.took_off),
         "feet_down": after.feet.sum(axis=1) / max(len(feet), 1),
         "torso_contact": after.trunk,
         "top_height": after.top,
@@ -80,6 +83,16 @@ def floor(sample: Sample) -> Features:
         * sample.spec.dt,
         **{f"contact_{foot}": after.feet[:, i] for i, foot in enumerate(feet)},
     }
+
+
+def jump_height(clearance: Floats, rise: Floats) -> Floats:
+    """Height of a jump in which legs are not just drawn up [m].
+
+    Args:
+        clearance: Of the robot's lowest point, shape (B,) [m].
+        rise: Of the torso since the robot left the floor, shape (B,) [m].
+    """
+    return np.minimum(clearance, rise / RISE)
 
 
 def effort(sample: Sample) -> Features:

@@ -235,7 +235,7 @@ def jumps(*starts: float, height: float = 0.3) -> dict[str, object]:
     aloft = lambda t: np.any([(t > s) & (t < s + 0.4) for s in starts], axis=0)  # noqa: E731
     return {
         "clearance": lambda t: height * aloft(t),
-        "flight_rise": lambda t: height * aloft(t),
+        "jump_height": lambda t: height * aloft(t),
         "airborne": aloft,
         "feet_down": lambda t: 1.0 - aloft(t),
     }
@@ -290,9 +290,9 @@ BEHAVIOURS = [
     ("HalfCheetah-v5", "crawl forward", "glides", {"velocity_x": 1.0, "height": 0.4}, False),
     ("HalfCheetah-v5", "gallop forward", "slides", {"velocity_x": 5.0}, False),
     ("HalfCheetah-v5", "jump", "jumps", jumps(2.0), True),
-    ("HalfCheetah-v5", "jump", "draws up its legs", {**jumps(2.0), "flight_rise": lambda t: -0.1 * (t > 2.0)}, False),
+    ("HalfCheetah-v5", "jump", "draws up its legs", {**jumps(2.0), "jump_height": lambda t: -0.1 * (t > 2.0)}, False),
     ("HalfCheetah-v5", "jump 3 times", "draws up its legs once",
-     {**jumps(1.0, 2.0, 3.0), "flight_rise": lambda t: np.where(t > 2.9, 0.0, FOUR_JUMPS["flight_rise"](t))}, False),
+     {**jumps(1.0, 2.0, 3.0), "jump_height": lambda t: np.where(t > 2.9, 0.0, FOUR_JUMPS["jump_height"](t))}, False),
     ("HalfCheetah-v5", "jump", "jumps and lands on its back",
      {**jumps(2.0), "up": lambda t: 1.0 - 2.0 * (t > 2.3)}, False),
     ("HalfCheetah-v5", "jump", "lies down at the end", {**jumps(2.0), "torso_contact": lambda t: t > 4.7}, False),
@@ -647,7 +647,7 @@ def terms_of(env: str, sentence: str, clearances: tuple[float, ...]) -> list[dic
     spec, reward = load(env), reward_for(env, sentence)
     zeros = np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim)
     return [
-        reward(*zeros, standing(env, clearance=clearance) | {"_episode_start": step == 0})[1]
+        reward(*zeros, standing(env, clearance=clearance, jump_height=clearance) | {"_episode_start": step == 0})[1]
         for step, clearance in enumerate(clearances)
     ]
 
@@ -657,10 +657,21 @@ def test_a_drop_at_the_start_is_no_jump() -> None:
     assert [terms["jumps"] > 0.0 for terms in found] == [False, False, True]
 
 
-def test_an_ant_that_is_to_jump_is_paid_for_standing_after_it_and_not_for_jumping_on() -> None:
+def test_an_ant_that_is_to_jump_is_paid_for_the_jump_that_counts_and_standing_after_it_and_not_for_jumping_on() -> None:
     found = terms_of("Ant-v5", "jump", (0.0, 0.1, 0.3, 0.0, 0.3))
     assert [terms["lift"] > 0.0 for terms in found] == [False, True, False, False, False]
-    assert [round(terms["stays"], 1) for terms in found] == [0.0, 0.0, 0.0, 3.0, 0.0]
+    assert [round(terms["stays"], 1) for terms in found] == [0.0, 0.0, 3.0, 3.0, 0.0]
+
+
+def test_a_jump_is_held_up_at_first_also_where_a_fine_grows() -> None:
+    spec, author = load("Hopper-v5"), BuiltinAuthor()
+    for sentence, height, parts in (
+        ("jump", 0.15, {"assistance"}),
+        ("jump and land softly", 0.18, {"assistance", "weights"}),
+    ):
+        curriculum = author.write(author.elicit(sentence, spec), spec).config_changes["curriculum"]
+        assert set(curriculum) == parts
+        assert curriculum["assistance"]["goal"] == [f"jump_height >= {height:g}"]
 
 
 def test_a_drop_at_the_start_does_not_end_a_jump_that_comes_first() -> None:

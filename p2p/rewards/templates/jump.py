@@ -24,8 +24,6 @@ from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number,
 
 ALOFT_S = 0.1
 """How long a jump is above half its height [s]: free flight takes 0.2 s for 0.1 m."""
-RISE = 0.5
-"""Share of the height asked for that the torso must rise by: who only draws up the legs falls meanwhile."""
 STARTED = Window(after=(at_most("airborne", 0.5),))
 """From when it is on the floor: some robots are dropped at their start, which is no jump."""
 REPEATED = 3
@@ -36,6 +34,8 @@ SECONDS_PER_JUMP = 1.0
 """Time for a jump and what prepares it [s]."""
 NEARLY = 0.6
 """Share of the height asked for from which on a flight counts as one more jump where a number is said."""
+HELD = 0.6
+"""Share of its weight by which a robot is held up when it begins to learn to jump."""
 LANDED_S = 0.1
 """How long it must be on its feet after a jump [s]."""
 SPARE = 1.2
@@ -89,28 +89,6 @@ class Jump(Template):
         low, high = round(clearance / 2, 4), round(clearance * (SPARE if soft else 1.0), 4)
         drift = max(single or body.jump.drift_weight, 0.5 if in_place else 0.0)
         judged = params.duration_s or max(body.judged_s, 1.0 + SECONDS_PER_JUMP * times)
-        words = f"{clearance:g} m off the floor"
-        if times == 1 and not exact:
-            band = Band(clearance)
-            margin = round(clearance, 4)
-            predicate = on_feature(Statistic.MAX, "clearance", band, "m", margin=margin, window=STARTED)
-            description = f"At least once the lowest point of the whole robot is {clearance:g} m above where it rests."
-        else:
-            where = (at_least("clearance", clearance),)
-            band = Band(float(times), float(times) if exact else inf)
-            predicate = on_steps(Statistic.COUNT_EVENTS, where, band, margin=float(times), window=STARTED)
-            description = (
-                f"{times} {'time' if times == 1 else 'times'}{'' if exact else ' or more'} the lowest point of the "
-                f"whole robot is {clearance:g} m above where it rests."
-            )
-        main = Criterion(
-            key="jumps",
-            title=f"Jumps {words}" + (f" {times} times" if times > 1 else " once" if exact else ""),
-            description=description,
-            category=Category.DYNAMICS,
-            predicate=predicate,
-            weight=2.0,
-        )
         return Plan(
             label="JumpHigh" if params.highest else "Jump",
             summary=f"Getting the whole body {clearance:g} m off the floor, upright"
@@ -121,20 +99,24 @@ class Jump(Template):
                 *_terms(body, clearance, counted, drift),
                 effort(0.02),
             ),
-            main=main,
+            main=_jumps(clearance, times, exact),
             guards=(
                 *stays_upright(body, params),
                 stays_near(ON_THE_SPOT if in_place else body.jump.drift),
                 *((ends_on_its_feet(body, judged),) if stage.last else ()),
                 *((_lands(body, clearance),) if times == 1 else ()),
-                *_guards(clearance, times, exact),
+                *_guards(clearance, times),
                 *((_no_more(clearance, times),) if exact else ()),
                 *((_keeps_jumping(clearance, judged),) if goes_on and stage.alone else ()),
             ),
-            definitions=gate(body),
-            counter=Counter(feature="clearance", low=low, high=high) if counted else None,
-            recipe={"total_timesteps": body.budget("jump"), "terminate_when_unhealthy": body.terminates},
-            milestone=Milestone(feature="clearance", amount=round(clearance, 3)),
+            definitions=gate(body) | {"landed": _landed(body, clearance)},
+            counter=Counter(feature="jump_height", low=low, high=high) if counted else None,
+            recipe={
+                "total_timesteps": body.budget("jump"),
+                "terminate_when_unhealthy": body.terminates,
+                "curriculum": {"assistance": {"goal": [f"jump_height >= {number(high)}"], "share": HELD}},
+            },
+            milestone=Milestone(feature="jump_height", amount=round(clearance, 3)),
             seconds=1.0 + SECONDS_PER_JUMP * times,
             judged_s=judged,
         )
@@ -146,6 +128,16 @@ def _standing(body: RobotFacts, clearance: float) -> tuple[Term, ...]:
     if weight is None or (clearance > body.jump.once and weight > body.alive_weight):
         return alive(body)
     return tuple(replace(term, weight=weight) for term in alive(body))
+
+
+def _landed(body: RobotFacts, clearance: float) -> str:
+    """Expression, in [0, 1]; 1 in a flight that counted: paid for being low, feet were put down as soon as it had."""
+    return f'max(self.within, tolerance(info["clearance"], 0.0, {number(_low(body))}, {number(clearance)}))'
+
+
+def _low(body: RobotFacts) -> float:
+    """Clearance up to which it stays on the floor [m]."""
+    return max(body.jump.once / 2, 0.05)
 
 
 def _terms(body: RobotFacts, clearance: float, times: int | None, drift: float) -> list[Term]:
@@ -163,13 +155,11 @@ def _terms(body: RobotFacts, clearance: float, times: int | None, drift: float) 
              "penalty for leaving the spot", sign=-1),
     ]  # fmt: skip
     if times is not None:
-        stand = number(max(jump.once / 2, 0.05))
-        margin = number(clearance)
-        stays = f'(counted == {times}) * upright * tolerance(info["clearance"], 0.0, {stand}, {margin})'
+        stays = f"(counted == {times}) * upright * landed"
+        latex = rf"[n = N]\,{u}\max(f, \mathrm{{tol}}(h; 0, {number(_low(body))}))"
         found += [
             Term("jumps", 1.0, f"min(counted, {times}) / {times}", r"\min(n, N)/N", "jumps that are done"),
-            Term("stays", jump.lift_weight + 1.0, stays, rf"[n = N]\,{u}\mathrm{{tol}}(h; 0, {stand})",
-                 "staying on the floor once they are all done"),
+            Term("stays", jump.lift_weight + 1.0, stays, latex, "staying on the floor once they are all done"),
         ]  # fmt: skip
     if jump.slip_weight:
         slip = Term("slip", jump.slip_weight, 'info["speed"]', "v", "penalty for horizontal speed", sign=-1)
@@ -177,7 +167,30 @@ def _terms(body: RobotFacts, clearance: float, times: int | None, drift: float) 
     return found
 
 
-def _guards(clearance: float, times: int, exact: bool) -> tuple[Criterion, ...]:
+def _jumps(clearance: float, times: int, exact: bool) -> Criterion:
+    """The jump, or how many.
+
+    It needs not be on the floor first: who is dropped at the start sinks, and who jumps with the first step rises.
+    """
+    counted = times > 1 or exact
+    if counted:
+        band = Band(float(times), float(times) if exact else inf)
+        predicate = on_steps(Statistic.COUNT_EVENTS, (at_least("jump_height", clearance),), band, margin=float(times))
+    else:
+        predicate = on_feature(Statistic.MAX, "jump_height", Band(clearance), "m", margin=round(clearance, 4))
+    often = f"{times} {'time' if times == 1 else 'times'}{'' if exact else ' or more'}" if counted else "At least once"
+    return Criterion(
+        key="jumps",
+        title=f"Jumps {clearance:g} m off the floor" + (f" {times} times" if times > 1 else " once" if exact else ""),
+        description=f"{often} the lowest point of the whole robot is {clearance:g} m above where it rests, and its "
+        "torso has risen by half of that or more since it left the floor.",
+        category=Category.DYNAMICS,
+        predicate=predicate,
+        weight=2.0,
+    )
+
+
+def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
     aloft = Criterion(
         key="flies",
         title="Is in the air for as long as a jump takes",
@@ -191,9 +204,8 @@ def _guards(clearance: float, times: int, exact: bool) -> tuple[Criterion, ...]:
             window=STARTED,
         ),
     )
-    rises = _rises(round(RISE * clearance, 4), times, exact)
     if times == 1:
-        return rises, aloft
+        return (aloft,)
     # Stops one high jump with kicking legs from counting as several.
     lands_between = Criterion(
         key="lands_between",
@@ -204,28 +216,7 @@ def _guards(clearance: float, times: int, exact: bool) -> tuple[Criterion, ...]:
             Statistic.COUNT_EVENTS, (at_most("airborne", 0.5),), Band(float(times)), margin=float(times)
         ),
     )
-    return rises, aloft, lands_between
-
-
-def _rises(height: float, times: int, exact: bool) -> Criterion:
-    """Stops legs that are drawn up, above which the body falls, from passing as a jump.
-
-    It needs not be on the floor first: who is dropped at the start sinks, and who jumps with the first step rises.
-    """
-    counted = times > 1 or exact
-    if counted:
-        band = Band(float(times), float(times) if exact else inf)
-        predicate = on_steps(Statistic.COUNT_EVENTS, (at_least("flight_rise", height),), band, margin=float(times))
-    else:
-        predicate = on_feature(Statistic.MAX, "flight_rise", Band(height), "m", margin=2 * height)
-    often = f"{times} {'time' if times == 1 else 'times'}{'' if exact else ' or more'}" if counted else "At least once"
-    return Criterion(
-        key="rises",
-        title="Rises off the floor" + (f" {times} times" if times > 1 else " once" if exact else ""),
-        description=f"{often} its torso rises in the air to {height:g} m above where it was when it left the floor.",
-        category=Category.DYNAMICS,
-        predicate=predicate,
-    )
+    return aloft, lands_between
 
 
 def _no_more(clearance: float, times: int) -> Criterion:

@@ -21,9 +21,9 @@ AIMED_AT = 0.7
 LANDING_S = 2.4
 """Weight of that fine times the control period [s]: a step that goes over that share by a whole limit costs what a pay
 of 1 brings in so long."""
-SOFTENING: Mapping[str, object] = {"weights": {"landing": [[0.0, 0.01], [0.3, 0.01], [0.8, 1.0]]}}
+SOFTENING: Mapping[str, object] = {"weights": {"landing": [[0.0, 0.01], [0.15, 0.01], [0.5, 1.0]]}}
 """Curriculum of that fine: jumping first, softly then. With all of it from the start a hopper stood still."""
-SOFT_STEPS = 1_000_000
+SOFT_STEPS = 1_500_000
 """Fewest training steps of a counted jump that is to land softly."""
 HEEL_UP = -0.25
 """Pitch of a foot whose heel is off the floor [rad]; 0 is a foot that lies flat, negative has the toes down."""

@@ -85,6 +85,9 @@ def _with(plan: Plan, quality: Quality, value: str, skill: Skill, body: RobotFac
         raise use.unmeasured("in a sequence it can only be said of the last step, and of a course only without 'then'")
     added = quality.build(use)
     recipe = {**plan.recipe, **added.recipe}
+    before, more = (found.get("curriculum") for found in (plan.recipe, added.recipe))
+    if isinstance(before, Mapping) and isinstance(more, Mapping):
+        recipe["curriculum"] = {**before, **more}
     if added.fewest_steps:
         recipe["total_timesteps"] = max(int(str(recipe["total_timesteps"])), added.fewest_steps)
     return replace(

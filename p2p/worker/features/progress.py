@@ -1,4 +1,4 @@
-"""Time, turns, way and clearance of n robots, step by step: what policies are told, without reading all features."""
+"""Time, turns, way and jumps of n robots, step by step: what policies are told, without reading all features."""
 
 import mujoco
 import numpy as np
@@ -6,7 +6,7 @@ import numpy as np
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.observe import REMEMBERED
 from p2p.rewards.features import rotations_of
-from p2p.rewards.formulas import Features
+from p2p.rewards.formulas import Features, jump_height
 from p2p.rewards.rotations import conjugate, multiply
 from p2p.worker.engine.forward_kinematics import ForwardKinematics, Poses
 from p2p.worker.engine.morphology import index_of
@@ -18,22 +18,23 @@ Floats = np.typing.NDArray[np.float64]
 
 
 class ProgressReader:
-    """Reads the features of `REMEMBERED`, and the clearance, the same to the bit as `FeatureReader`.
+    """Reads the features of `REMEMBERED`, and of jumps, the same to the bit as `FeatureReader`.
 
     Args:
         model: The simulated model.
         spec: The environment it belongs to.
         n: How many environments.
-        clearance: Whether it reads the clearance, too.
+        jumps: Whether it reads the clearance and the height of jumps, too.
     """
 
-    names = frozenset({*REMEMBERED, "clearance"})
+    of_jumps = frozenset({"clearance", "jump_height"})
+    names = frozenset({*REMEMBERED, *of_jumps})
 
-    def __init__(self, model: mujoco.MjModel, spec: EnvSpec, n: int, *, clearance: bool) -> None:
+    def __init__(self, model: mujoco.MjModel, spec: EnvSpec, n: int, *, jumps: bool) -> None:
         body = spec.morphology
         self._poses = ForwardKinematics(model)
         self._torso = index_of(model, "body", body.torso)
-        self._shapes = GeomHeights(model, self._torso) if clearance else None
+        self._shapes = GeomHeights(model, self._torso) if jumps else None
         self._floor = Floor(model, self._torso, body.feet, body.trunk)
         self._at_rest = spec.rest_clearance
         self._upright = conjugate(np.array(body.upright))
@@ -44,6 +45,7 @@ class ProgressReader:
         """After the last step."""
         self._rotation = np.zeros((n, 3))
         self._turned = np.zeros((n, 3))
+        self._took_off = np.zeros(n)
 
     def read(self, step: Step) -> Features:
         """Features after the next step of all environments, each of shape (n,)."""
@@ -54,6 +56,7 @@ class ProgressReader:
             self._quaternion[starts] = quaternion
             self._rotation[starts] = 0.0
             self._turned[starts] = 0.0
+            self._took_off[starts] = position[:, 2]
             if step.begun_turns is not None:
                 self._turned[starts, 1] = 2.0 * np.pi * step.begun_turns[starts]
         poses = self._poses.read(step.after.qpos)
@@ -68,8 +71,10 @@ class ProgressReader:
         found["displacement"] = np.sqrt(x**2 + y**2)
         found |= {f"rotation_{axis}": self._rotation[:, i] for i, axis in enumerate("xyz")}
         if self._shapes is not None:
-            lowest = self._shapes.above_ground(poses.geom_xpos, poses.geom_xmat)
-            found["clearance"] = self._floor.read(lowest)[0] - self._at_rest
+            low, _, _, touching, _ = self._floor.read(self._shapes.above_ground(poses.geom_xpos, poses.geom_xmat))
+            self._took_off = np.where(touching > 0.0, position[:, 2], self._took_off)
+            found["clearance"] = low - self._at_rest
+            found["jump_height"] = jump_height(found["clearance"], position[:, 2] - self._took_off)
         turns = self._turned / (2.0 * np.pi)
         return found | {f"{name}_turns": turns[:, i] for i, name in enumerate(("roll", "pitch", "yaw"))}
 
@@ -81,6 +86,7 @@ class ProgressReader:
             "quaternion": self._quaternion,
             "rotation": self._rotation,
             "turned": self._turned,
+            "took_off": self._took_off,
         }
 
     def restore(self, state: State) -> None:

@@ -30,7 +30,7 @@ TURNS = Observe(
 )
 JUMPS = Observe(
     milestones=(Milestone(feature="clearance", amount=0.02),),
-    counter=Counter(feature="clearance", low=0.005, high=0.01),
+    counter=Counter(feature="jump_height", low=0.005, high=0.01),
 )
 
 
@@ -40,7 +40,7 @@ def test_what_is_read_of_progress_alone_is_the_same_to_the_bit(env_id):
     env = VecEnv(TrainConfig(env_id=env_id), spec, N)
     env.begun_turns = np.linspace(-0.5, 1.0, N)
     env.reset(range(N), range(N))
-    progress = ProgressReader(env.simulation.model, spec, N, clearance="clearance" in spec.feature_names)
+    progress = ProgressReader(env.simulation.model, spec, N, jumps="jump_height" in spec.feature_names)
     everything = FeatureReader(env.simulation)
     common = sorted(ProgressReader.names.intersection(spec.feature_names))
     assert len(common) >= 4
