@@ -6,7 +6,7 @@ from p2p.agents.builtin.edits import NewTerm
 from p2p.contracts.intent import CONDITIONAL, Bound, Comparison, Criterion, Predicate, Statistic
 
 WEIGHT = 0.3
-_RATES = {
+_INSTEAD = {
     "yaw_turns": ("yaw_rate",),
     "pitch_turns": ("pitch_rate",),
     "roll_turns": ("roll_rate",),
@@ -15,17 +15,18 @@ _RATES = {
     "displacement_y": ("velocity_y",),
     "position_x": ("velocity_x",),
     "position_y": ("velocity_y",),
+    "jump_height": ("clearance",),
 }
-"""Sum -> the rates a reward may read in its stead."""
+"""Feature -> what a reward may read in its stead: a sum's rates, and what a jump grows from."""
 
 _OF_NO_STEP = frozenset({Statistic.RANGE, Statistic.STD, Statistic.STEADINESS, Statistic.RATE, Statistic.EVENT_RATE})
 """Statistics that the value at a step does not come nearer to."""
 
 
 def features_read(predicate: Predicate) -> tuple[str, ...]:
-    """Features a criterion depends on, and the rates of accumulated ones."""
+    """Features a criterion depends on, and those in their stead."""
     own = (*((predicate.feature,) if predicate.feature else ()), *(bound.feature for bound in predicate.where))
-    return (*own, *(rate for name in own for rate in _RATES.get(name, ())))
+    return (*own, *(other for name in own for other in _INSTEAD.get(name, ())))
 
 
 def remedy(criterion: Criterion) -> NewTerm | None:
