@@ -69,10 +69,7 @@ class JumpLimits:
     drift_weight: float = 0.1
     """Weight of the distance from the start."""
     single_drift_weight: float | None = None
-    """The same in single jumps that nobody counts; None takes that."""
-    paid_once: bool = False
-    """Whether a jump is paid for once, also where no number is asked for: otherwise this robot jumps on and on, and is
-    hardly on its feet."""
+    """The same in a jump that another step follows; None takes that."""
     slip_weight: float = 0.0
     """Weight of the horizontal speed."""
     alive_weight: float | None = None

@@ -102,9 +102,7 @@ _WALKER = RobotFacts(
     low=1.0,
     high=1.25,
     # "jump backward" after one training, seed 1: met by 2, 4, 16, 56, 88 % at alive 0.33, 0.66, 1.3, 2.6, 5.3
-    jump=JumpLimits(
-        0.1, 0.2, 0.3, 1.0, 1.5, 0.35, drift=2.0, drift_weight=1.0, slip_weight=0.5, alive_weight=5.25, paid_once=True
-    ),
+    jump=JumpLimits(0.1, 0.2, 0.3, 1.0, 1.5, 0.35, drift=2.0, drift_weight=1.0, slip_weight=0.5, alive_weight=5.25),
     terminates=True,
     budgets={"move": 350_000, "still": 220_000, "posture": 300_000, "jump": 500_000, "flip": 1_000_000},
     # "walk forward for 2 seconds, then stand still": met by 0 of 50 after 570,000 steps, by 48 and 47 after a million
@@ -132,7 +130,7 @@ _ANT = RobotFacts(
     stand=Band(0.35, 0.8),
     low=0.45,
     high=0.7,
-    jump=JumpLimits(0.15, 0.3, 0.5, 2.0, 1.0, 0.5, drift=2.0, paid_once=True),
+    jump=JumpLimits(0.15, 0.3, 0.5, 2.0, 1.0, 0.5, drift=2.0),
     budgets={
         "move": 300_000,
         "follow": 1_800_000,

@@ -81,9 +81,8 @@ class Jump(Template):
         times = params.times or (REPEATED if goes_on else 1)
         exact = params.times is not None and not params.repeatedly
         soft = "soft_landing" in params.qualities
-        # A jump that must land softly is paid for once: each more would be another landing that is fined.
-        once = not goes_on and stage.last and (soft or body.jump.paid_once)
-        counted = times if exact or once else None
+        # Paid for each, robots jump on and on, are hardly on their feet, and land more often than softly.
+        counted = times if exact or (stage.last and not goes_on) else None
         in_place = Manner.IN_PLACE in params.manners
         single = None if goes_on or counted else body.jump.single_drift_weight
         low, high = round(clearance / 2, 4), round(clearance * (SPARE if soft else 1.0), 4)
