@@ -60,10 +60,18 @@ _DEFINITIONS: tuple[tuple[str, str, str, str, tuple[TorsoFreedom, ...]], ...] = 
     ("clearance", "m", "world", "Height of the robot's lowest point over where it is at rest on the floor.", _SOLID),
     ("airborne", "1", "-", "1 while nothing of the robot touches the floor, else 0.", _SOLID),
     (
+        "flight_rise",
+        "m",
+        "world",
+        "z of the torso's frame above where it was when the robot last touched the floor, or at the start; 0 on the "
+        "floor.",
+        _SOLID,
+    ),
+    (
         "jump_height",
         "m",
         "world",
-        "How high it has jumped: the lower of its clearance and twice the rise of its torso since it left the floor.",
+        "How high it has jumped: the lower of clearance and twice flight_rise, so that drawn-up legs are no jump.",
         _SOLID,
     ),
     ("feet_down", "1", "-", "Share of the feet that touch the floor, in [0, 1].", _SOLID),
@@ -220,6 +228,7 @@ _ON_THE_FLOOR = frozenset(
     {
         "clearance",
         "airborne",
+        "flight_rise",
         "jump_height",
         "feet_down",
         "torso_contact",

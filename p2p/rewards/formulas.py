@@ -9,8 +9,6 @@ from p2p.rewards.states import Floats, Sample
 
 Features = dict[str, Floats]
 Formula = Callable[[Sample], Features]
-RISE = 0.5
-"""Share of a jump's height that the torso rises by: who only draws up the legs falls meanwhile."""
 
 
 def place(sample: Sample) -> Features:
@@ -70,10 +68,12 @@ def floor(sample: Sample) -> Features:
     after = sample.after
     feet = sample.spec.morphology.feet
     clearance = after.low - sample.spec.rest_clearance
+    rise = after.position[:, 2] - sample.sums.took_off
     return {
         "clearance": clearance,
         "airborne": 1.0 - after.touching,
-        "jump_height": jump_height(clearance, after.position[:, 2] - sample.sums.took_off),
+        "flight_rise": rise,
+        "jump_height": jump_height(clearance, rise),
         "feet_down": after.feet.sum(axis=1) / max(len(feet), 1),
         "torso_contact": after.trunk,
         "top_height": after.top,
@@ -92,7 +92,7 @@ def jump_height(clearance: Floats, rise: Floats) -> Floats:
         clearance: Of the robot's lowest point, shape (B,) [m].
         rise: Of the torso since the robot left the floor, shape (B,) [m].
     """
-    return np.minimum(clearance, rise / RISE)
+    return np.minimum(clearance, 2.0 * rise)
 
 
 def effort(sample: Sample) -> Features:

@@ -65,6 +65,7 @@ def jumps(env: str, seconds: float, _times: float) -> Iterator[Motion]:
             flies = aloft > 0.0
             yield rest | {
                 "clearance": aloft,
+                "flight_rise": aloft,
                 "jump_height": aloft,
                 "height": rest["height"] + aloft,
                 "airborne": flies * 1.0,

@@ -235,6 +235,7 @@ def jumps(*starts: float, height: float = 0.3) -> dict[str, object]:
     aloft = lambda t: np.any([(t > s) & (t < s + 0.4) for s in starts], axis=0)  # noqa: E731
     return {
         "clearance": lambda t: height * aloft(t),
+        "flight_rise": lambda t: height * aloft(t),
         "jump_height": lambda t: height * aloft(t),
         "airborne": aloft,
         "feet_down": lambda t: 1.0 - aloft(t),
@@ -290,9 +291,9 @@ BEHAVIOURS = [
     ("HalfCheetah-v5", "crawl forward", "glides", {"velocity_x": 1.0, "height": 0.4}, False),
     ("HalfCheetah-v5", "gallop forward", "slides", {"velocity_x": 5.0}, False),
     ("HalfCheetah-v5", "jump", "jumps", jumps(2.0), True),
-    ("HalfCheetah-v5", "jump", "draws up its legs", {**jumps(2.0), "jump_height": lambda t: -0.1 * (t > 2.0)}, False),
+    ("HalfCheetah-v5", "jump", "draws up its legs", {**jumps(2.0), "flight_rise": lambda t: -0.1 * (t > 2.0)}, False),
     ("HalfCheetah-v5", "jump 3 times", "draws up its legs once",
-     {**jumps(1.0, 2.0, 3.0), "jump_height": lambda t: np.where(t > 2.9, 0.0, FOUR_JUMPS["jump_height"](t))}, False),
+     {**jumps(1.0, 2.0, 3.0), "flight_rise": lambda t: np.where(t > 2.9, 0.0, FOUR_JUMPS["flight_rise"](t))}, False),
     ("HalfCheetah-v5", "jump", "jumps and lands on its back",
      {**jumps(2.0), "up": lambda t: 1.0 - 2.0 * (t > 2.3)}, False),
     ("HalfCheetah-v5", "jump", "lies down at the end", {**jumps(2.0), "torso_contact": lambda t: t > 4.7}, False),

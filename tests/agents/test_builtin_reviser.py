@@ -319,7 +319,7 @@ def test_the_terms_that_are_subtracted_are_found() -> None:
     [
         ("do a backflip and land on your feet", "Hopper-v5", "ends_on_its_feet", "landed"),
         ("do a backflip and land on your feet", "Hopper-v5", "turns_over", "flip"),
-        ("jump", "Walker2d-v5", "jumps", "lift"),
+        ("jump", "Walker2d-v5", "rises", "lift"),
         ("spin left twice", "Ant-v5", "spins_left", "spin"),
         ("spin left twice", "Ant-v5", "up_at_the_end", "alive"),
     ],

@@ -61,7 +61,8 @@ def test_a_soft_landing_pays_more_than_a_stiff_one(env_id: str) -> None:
         features = landings_of(env_id).dropped(1.5 * JUMPS[env_id], legs)  # higher than a jump that counts
         n = len(features["time"])
         steps = [{name: float(values[step]) for name, values in features.items()} for step in range(n)]
-        steps.insert(0, steps[0] | {"clearance": 0.0})  # it has jumped, and was not dropped at its start
+        steps = [info | {"jump_height": info["clearance"]} for info in steps]  # it has jumped, and was not dropped
+        steps.insert(0, steps[0] | {"clearance": 0.0, "jump_height": 0.0})
         instance = reward.fresh()
         zeros = np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim)
         found = [instance(*zeros, info | {"_episode_start": step == 0})[1] for step, info in enumerate(steps)]
@@ -76,7 +77,9 @@ def test_the_take_off_of_a_jump_that_is_to_land_softly_is_not_fined() -> None:
     steps = [(8.0, 0.0), (0.0, 0.2), (8.0, 0.0)]  # pushes off, is aloft, comes down
     still = dict.fromkeys(spec.feature_names, 0.0)
     fined = [
-        reward(*zeros, still | {"impact": impact, "clearance": height, "_episode_start": step == 0})[1]["landing"]
+        reward(
+            *zeros, still | {"impact": impact, "clearance": height, "jump_height": height, "_episode_start": step == 0}
+        )[1]["landing"]
         for step, (impact, height) in enumerate(steps)
     ]
     assert fined[:2] == [0.0, 0.0]

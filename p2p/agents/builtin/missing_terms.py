@@ -15,7 +15,7 @@ _INSTEAD = {
     "displacement_y": ("velocity_y",),
     "position_x": ("velocity_x",),
     "position_y": ("velocity_y",),
-    "jump_height": ("clearance",),
+    "flight_rise": ("clearance",),
 }
 """Feature -> what a reward may read in its stead: a sum's rates, and what a jump grows from."""
 

@@ -24,6 +24,8 @@ from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number,
 
 ALOFT_S = 0.1
 """How long a jump is above half its height [s]: free flight takes 0.2 s for 0.1 m."""
+RISE = 0.5
+"""Share of the height asked for that the torso must rise by, as `jump_height` has it: who draws up the legs falls."""
 STARTED = Window(after=(at_most("airborne", 0.5),))
 """From when it is on the floor: some robots are dropped at their start, which is no jump."""
 REPEATED = 3
@@ -104,7 +106,7 @@ class Jump(Template):
                 stays_near(ON_THE_SPOT if in_place else body.jump.drift),
                 *((ends_on_its_feet(body, judged),) if stage.last else ()),
                 *((_lands(body, clearance),) if times == 1 else ()),
-                *_guards(clearance, times),
+                *_guards(clearance, times, exact),
                 *((_no_more(clearance, times),) if exact else ()),
                 *((_keeps_jumping(clearance, judged),) if goes_on and stage.alone else ()),
             ),
@@ -167,29 +169,31 @@ def _terms(body: RobotFacts, clearance: float, times: int | None, drift: float) 
 
 
 def _jumps(clearance: float, times: int, exact: bool) -> Criterion:
-    """The jump, or how many.
-
-    It needs not be on the floor first: who is dropped at the start sinks, and who jumps with the first step rises.
-    """
-    counted = times > 1 or exact
-    if counted:
-        band = Band(float(times), float(times) if exact else inf)
-        predicate = on_steps(Statistic.COUNT_EVENTS, (at_least("jump_height", clearance),), band, margin=float(times))
+    if times == 1 and not exact:
+        band, margin = Band(clearance), round(clearance, 4)
+        predicate = on_feature(Statistic.MAX, "clearance", band, "m", margin=margin, window=STARTED)
     else:
-        predicate = on_feature(Statistic.MAX, "jump_height", Band(clearance), "m", margin=round(clearance, 4))
-    often = f"{times} {'time' if times == 1 else 'times'}{'' if exact else ' or more'}" if counted else "At least once"
+        band = Band(float(times), float(times) if exact else inf)
+        where = (at_least("clearance", clearance),)
+        predicate = on_steps(Statistic.COUNT_EVENTS, where, band, margin=float(times), window=STARTED)
     return Criterion(
         key="jumps",
         title=f"Jumps {clearance:g} m off the floor" + (f" {times} times" if times > 1 else " once" if exact else ""),
-        description=f"{often} the lowest point of the whole robot is {clearance:g} m above where it rests, and its "
-        "torso has risen by half of that or more since it left the floor.",
+        description=f"{_often(times, exact)} the lowest point of the whole robot is {clearance:g} m above where it "
+        "rests.",
         category=Category.DYNAMICS,
         predicate=predicate,
         weight=2.0,
     )
 
 
-def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
+def _often(times: int, exact: bool) -> str:
+    if times == 1 and not exact:
+        return "At least once"
+    return f"{times} {'time' if times == 1 else 'times'}{'' if exact else ' or more'}"
+
+
+def _guards(clearance: float, times: int, exact: bool) -> tuple[Criterion, ...]:
     aloft = Criterion(
         key="flies",
         title="Is in the air for as long as a jump takes",
@@ -203,8 +207,9 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
             window=STARTED,
         ),
     )
+    rises = _rises(round(RISE * clearance, 4), times, exact)
     if times == 1:
-        return (aloft,)
+        return rises, aloft
     # Stops one high jump with kicking legs from counting as several.
     lands_between = Criterion(
         key="lands_between",
@@ -215,7 +220,27 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
             Statistic.COUNT_EVENTS, (at_most("airborne", 0.5),), Band(float(times)), margin=float(times)
         ),
     )
-    return aloft, lands_between
+    return rises, aloft, lands_between
+
+
+def _rises(height: float, times: int, exact: bool) -> Criterion:
+    """Stops legs that are drawn up, above which the body falls, from passing as a jump, and one flight as several.
+
+    It needs not be on the floor first: who is dropped at the start sinks, and who jumps with the first step rises.
+    """
+    if times == 1 and not exact:
+        predicate = on_feature(Statistic.MAX, "flight_rise", Band(height), "m", margin=2 * height)
+    else:
+        band = Band(float(times), float(times) if exact else inf)
+        predicate = on_steps(Statistic.COUNT_EVENTS, (at_least("flight_rise", height),), band, margin=float(times))
+    return Criterion(
+        key="rises",
+        title="Rises off the floor" + (f" {times} times" if times > 1 else " once" if exact else ""),
+        description=f"{_often(times, exact)} its torso rises in the air to {height:g} m above where it was when it "
+        "left the floor.",
+        category=Category.DYNAMICS,
+        predicate=predicate,
+    )
 
 
 def _no_more(clearance: float, times: int) -> Criterion:
