@@ -101,7 +101,7 @@ def _of_stages(course: TrainingCourse) -> Iterator[Advice]:
             finding=finding,
             text="Begin half of the training episodes near it, with start_states, and leave them by curriculum.starts; "
             "where no such state is known, start_states.planned finds motions to it, and "
-            "curriculum.assistance holds up a robot that cannot stay or leap there yet.",
+            "curriculum.assistance holds up a robot that cannot stand or jump yet.",
         )
 
 

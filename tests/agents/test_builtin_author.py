@@ -658,7 +658,7 @@ def test_a_drop_at_the_start_is_no_jump() -> None:
     assert [terms["jumps"] > 0.0 for terms in found] == [False, False, True]
 
 
-def test_an_ant_that_is_to_jump_is_paid_for_the_jump_that_counts_and_standing_after_it_and_not_for_jumping_on() -> None:
+def test_a_jump_that_counts_and_standing_after_it_are_paid_and_jumping_on_is_not() -> None:
     found = terms_of("Ant-v5", "jump", (0.0, 0.1, 0.3, 0.0, 0.3))
     assert [terms["lift"] > 0.0 for terms in found] == [False, True, False, False, False]
     assert [round(terms["stays"], 1) for terms in found] == [0.0, 0.0, 3.0, 3.0, 0.0]

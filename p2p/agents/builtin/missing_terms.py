@@ -17,14 +17,14 @@ _INSTEAD = {
     "position_y": ("velocity_y",),
     "flight_rise": ("clearance",),
 }
-"""Feature -> what a reward may read in its stead: a sum's rates, and what a jump grows from."""
+"""Feature -> what a reward may read in its stead: the rates of a sum, and the clearance where the torso is to rise."""
 
 _OF_NO_STEP = frozenset({Statistic.RANGE, Statistic.STD, Statistic.STEADINESS, Statistic.RATE, Statistic.EVENT_RATE})
 """Statistics that the value at a step does not come nearer to."""
 
 
 def features_read(predicate: Predicate) -> tuple[str, ...]:
-    """Features a criterion depends on, and those in their stead."""
+    """Features a criterion depends on, and those that a reward may read in their stead."""
     own = (*((predicate.feature,) if predicate.feature else ()), *(bound.feature for bound in predicate.where))
     return (*own, *(other for name in own for other in _INSTEAD.get(name, ())))
 

@@ -1,9 +1,9 @@
 """Template: lift every part of the robot off the floor."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 
-from p2p.contracts.intent import Category, Criterion, Statistic, Window
+from p2p.contracts.intent import Category, Criterion, Predicate, Statistic, Window
 from p2p.contracts.observe import Counter, Milestone
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
@@ -82,6 +82,7 @@ class Jump(Template):
         goes_on = params.times is None and (params.repeatedly or params.duration_s is not None)
         times = params.times or (REPEATED if goes_on else 1)
         exact = params.times is not None and not params.repeatedly
+        asked = _Asked(clearance, times, exact)
         soft = "soft_landing" in params.qualities
         # Paid for each, robots jump on and on, are hardly on their feet, and land more often than softly.
         counted = times if exact or (stage.last and not goes_on) else None
@@ -94,19 +95,21 @@ class Jump(Template):
             label="JumpHigh" if params.highest else "Jump",
             summary=f"Getting the whole body {clearance:g} m off the floor, upright"
             + (", on the spot" if in_place else "")
-            + (f", {times} {'time' if times == 1 else 'times'} and no more" if exact else ""),
+            + (f", {_times(times)} and no more" if exact else ""),
             terms=(
                 *(alive(body) if goes_on else _standing(body, clearance)),
                 *_terms(body, clearance, counted, drift),
                 effort(0.02),
             ),
-            main=_jumps(clearance, times, exact),
+            main=_jumps(asked),
             guards=(
                 *stays_upright(body, params),
                 stays_near(ON_THE_SPOT if in_place else body.jump.drift),
                 *((ends_on_its_feet(body, judged),) if stage.last else ()),
                 *((_lands(body, clearance),) if times == 1 else ()),
-                *_guards(clearance, times, exact),
+                _rises(asked),
+                _flies(clearance),
+                *((_lands_between(times),) if times > 1 else ()),
                 *((_no_more(clearance, times),) if exact else ()),
                 *((_keeps_jumping(clearance, judged),) if goes_on and stage.alone else ()),
             ),
@@ -132,7 +135,10 @@ def _standing(body: RobotFacts, clearance: float) -> tuple[Term, ...]:
 
 
 def _landed(body: RobotFacts, clearance: float) -> str:
-    """Expression, in [0, 1]; 1 in a flight that counted: paid for being low, feet were put down as soon as it had."""
+    """Expression for how far it is down again, in [0, 1].
+
+    A flight that counts is paid in full: paid by their height, robots put their feet down before half of its time.
+    """
     return f'max(self.within, tolerance(info["clearance"], 0.0, {number(_low(body))}, {number(clearance)}))'
 
 
@@ -168,33 +174,73 @@ def _terms(body: RobotFacts, clearance: float, times: int | None, drift: float) 
     return found
 
 
-def _jumps(clearance: float, times: int, exact: bool) -> Criterion:
-    if times == 1 and not exact:
-        band, margin = Band(clearance), round(clearance, 4)
-        predicate = on_feature(Statistic.MAX, "clearance", band, "m", margin=margin, window=STARTED)
-    else:
-        band = Band(float(times), float(times) if exact else inf)
-        where = (at_least("clearance", clearance),)
-        predicate = on_steps(Statistic.COUNT_EVENTS, where, band, margin=float(times), window=STARTED)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked for: how high, how often, and whether more are too many."""
+
+    clearance: float
+    times: int
+    exact: bool
+
+    @property
+    def _once(self) -> bool:
+        return self.times == 1 and not self.exact
+
+    @property
+    def often(self) -> str:
+        """How a description begins."""
+        if self._once:
+            return "At least once"
+        return f"{_times(self.times)}{'' if self.exact else ' or more'}"
+
+    @property
+    def number(self) -> str:
+        """How a title ends."""
+        return f" {self.times} times" if self.times > 1 else " once" if self.exact else ""
+
+    def reached(self, feature: str, height: float, window: Window | None = None) -> Predicate:
+        """Require that a feature is so high once, or as often as is asked for."""
+        if self._once:
+            margin = round(self.clearance, 4)
+            return on_feature(Statistic.MAX, feature, Band(height), "m", margin=margin, window=window)
+        band = Band(float(self.times), float(self.times) if self.exact else inf)
+        where = (at_least(feature, height),)
+        return on_steps(Statistic.COUNT_EVENTS, where, band, margin=float(self.times), window=window)
+
+
+def _times(number: int) -> str:
+    return f"{number} {'time' if number == 1 else 'times'}"
+
+
+def _jumps(asked: _Asked) -> Criterion:
     return Criterion(
         key="jumps",
-        title=f"Jumps {clearance:g} m off the floor" + (f" {times} times" if times > 1 else " once" if exact else ""),
-        description=f"{_often(times, exact)} the lowest point of the whole robot is {clearance:g} m above where it "
-        "rests.",
+        title=f"Jumps {asked.clearance:g} m off the floor{asked.number}",
+        description=f"{asked.often} the lowest point of the whole robot is {asked.clearance:g} m above where it rests.",
         category=Category.DYNAMICS,
-        predicate=predicate,
+        predicate=asked.reached("clearance", asked.clearance, STARTED),
         weight=2.0,
     )
 
 
-def _often(times: int, exact: bool) -> str:
-    if times == 1 and not exact:
-        return "At least once"
-    return f"{times} {'time' if times == 1 else 'times'}{'' if exact else ' or more'}"
+def _rises(asked: _Asked) -> Criterion:
+    """Stops legs that are drawn up, above which the body falls, from passing as a jump, and one flight as several.
+
+    It needs not be on the floor first: who is dropped at the start sinks, and who jumps with the first step rises.
+    """
+    height = round(RISE * asked.clearance, 4)
+    return Criterion(
+        key="rises",
+        title=f"Rises off the floor{asked.number}",
+        description=f"{asked.often} its torso rises in the air to {height:g} m above where it was when it left the "
+        "floor.",
+        category=Category.DYNAMICS,
+        predicate=asked.reached("flight_rise", height),
+    )
 
 
-def _guards(clearance: float, times: int, exact: bool) -> tuple[Criterion, ...]:
-    aloft = Criterion(
+def _flies(clearance: float) -> Criterion:
+    return Criterion(
         key="flies",
         title="Is in the air for as long as a jump takes",
         description=f"For {ALOFT_S:g} s without a break its lowest point is {clearance / 2:g} m above where it rests.",
@@ -207,11 +253,11 @@ def _guards(clearance: float, times: int, exact: bool) -> tuple[Criterion, ...]:
             window=STARTED,
         ),
     )
-    rises = _rises(round(RISE * clearance, 4), times, exact)
-    if times == 1:
-        return rises, aloft
-    # Stops one high jump with kicking legs from counting as several.
-    lands_between = Criterion(
+
+
+def _lands_between(times: int) -> Criterion:
+    """Stops one high jump with kicking legs from counting as several."""
+    return Criterion(
         key="lands_between",
         title="Comes down between the jumps",
         description=f"It comes to be on the floor {times} times or more, the start included.",
@@ -219,27 +265,6 @@ def _guards(clearance: float, times: int, exact: bool) -> tuple[Criterion, ...]:
         predicate=on_steps(
             Statistic.COUNT_EVENTS, (at_most("airborne", 0.5),), Band(float(times)), margin=float(times)
         ),
-    )
-    return rises, aloft, lands_between
-
-
-def _rises(height: float, times: int, exact: bool) -> Criterion:
-    """Stops legs that are drawn up, above which the body falls, from passing as a jump, and one flight as several.
-
-    It needs not be on the floor first: who is dropped at the start sinks, and who jumps with the first step rises.
-    """
-    if times == 1 and not exact:
-        predicate = on_feature(Statistic.MAX, "flight_rise", Band(height), "m", margin=2 * height)
-    else:
-        band = Band(float(times), float(times) if exact else inf)
-        predicate = on_steps(Statistic.COUNT_EVENTS, (at_least("flight_rise", height),), band, margin=float(times))
-    return Criterion(
-        key="rises",
-        title="Rises off the floor" + (f" {times} times" if times > 1 else " once" if exact else ""),
-        description=f"{_often(times, exact)} its torso rises in the air to {height:g} m above where it was when it "
-        "left the floor.",
-        category=Category.DYNAMICS,
-        predicate=predicate,
     )
 
 
@@ -249,8 +274,7 @@ def _no_more(clearance: float, times: int) -> Criterion:
     return Criterion(
         key="jumps_no_more",
         title="Makes no other jumps",
-        description=f"{times} {'time' if times == 1 else 'times'} or less its lowest point is {height:g} m above where "
-        "it rests.",
+        description=f"{_times(times)} or less its lowest point is {height:g} m above where it rests.",
         category=Category.DYNAMICS,
         predicate=on_steps(
             Statistic.COUNT_EVENTS, (at_least("clearance", height),), below(times), margin=float(times), window=STARTED

@@ -1,5 +1,7 @@
 """Time, turns, way and jumps of n robots, step by step: what policies are told, without reading all features."""
 
+from collections.abc import Collection
+
 import mujoco
 import numpy as np
 
@@ -15,6 +17,7 @@ from p2p.worker.features.kinematics import Floor, GeomHeights
 from p2p.worker.saved_state import State, fill
 
 Floats = np.typing.NDArray[np.float64]
+_OF_JUMPS = frozenset({"clearance", "jump_height"})
 
 
 class ProgressReader:
@@ -24,18 +27,18 @@ class ProgressReader:
         model: The simulated model.
         spec: The environment it belongs to.
         n: How many environments.
-        jumps: Whether it reads the clearance and the height of jumps, too.
+        wanted: Features to read, all of `names`. Those of jumps take time, and are left out where none is wanted.
     """
 
-    of_jumps = frozenset({"clearance", "jump_height"})
-    names = frozenset({*REMEMBERED, *of_jumps})
+    names = frozenset({*REMEMBERED, *_OF_JUMPS})
 
-    def __init__(self, model: mujoco.MjModel, spec: EnvSpec, n: int, *, jumps: bool) -> None:
+    def __init__(self, model: mujoco.MjModel, spec: EnvSpec, n: int, wanted: Collection[str]) -> None:
         body = spec.morphology
         self._poses = ForwardKinematics(model)
         self._torso = index_of(model, "body", body.torso)
-        self._shapes = GeomHeights(model, self._torso) if jumps else None
-        self._floor = Floor(model, self._torso, body.feet, body.trunk)
+        self._ground: tuple[GeomHeights, Floor] | None = None
+        if not _OF_JUMPS.isdisjoint(wanted):
+            self._ground = GeomHeights(model, self._torso), Floor(model, self._torso, body.feet, body.trunk)
         self._at_rest = spec.rest_clearance
         self._upright = conjugate(np.array(body.upright))
         self._dt = spec.dt
@@ -70,8 +73,9 @@ class ProgressReader:
         found = {"time": self._steps * self._dt, "displacement_x": x, "displacement_y": y}
         found["displacement"] = np.sqrt(x**2 + y**2)
         found |= {f"rotation_{axis}": self._rotation[:, i] for i, axis in enumerate("xyz")}
-        if self._shapes is not None:
-            low, _, _, touching, _ = self._floor.read(self._shapes.above_ground(poses.geom_xpos, poses.geom_xmat))
+        if self._ground is not None:
+            shapes, floor = self._ground
+            low, _, _, touching, _ = floor.read(shapes.above_ground(poses.geom_xpos, poses.geom_xmat))
             self._took_off = np.where(touching > 0.0, position[:, 2], self._took_off)
             found["clearance"] = low - self._at_rest
             found["jump_height"] = jump_height(found["clearance"], position[:, 2] - self._took_off)

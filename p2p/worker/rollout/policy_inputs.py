@@ -156,10 +156,11 @@ class _Progress:
         self.observe = observe
         self._env = env
         self._episodes = EpisodeProgress(observe, env.n)
-        self._reader: ProgressReader | FeatureReader = FeatureReader(env.simulation)
-        if ProgressReader.names.issuperset(observe.reads):
-            jumps = not ProgressReader.of_jumps.isdisjoint(observe.reads)
-            self._reader = ProgressReader(env.simulation.model, env.spec, env.n, jumps=jumps)
+        self._reader: ProgressReader | FeatureReader = (
+            ProgressReader(env.simulation.model, env.spec, env.n, observe.reads)
+            if ProgressReader.names.issuperset(observe.reads)
+            else FeatureReader(env.simulation)
+        )
 
     @property
     def values(self) -> Floats:

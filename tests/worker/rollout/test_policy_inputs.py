@@ -40,9 +40,9 @@ def test_what_is_read_of_progress_alone_is_the_same_to_the_bit(env_id):
     env = VecEnv(TrainConfig(env_id=env_id), spec, N)
     env.begun_turns = np.linspace(-0.5, 1.0, N)
     env.reset(range(N), range(N))
-    progress = ProgressReader(env.simulation.model, spec, N, jumps="jump_height" in spec.feature_names)
-    everything = FeatureReader(env.simulation)
     common = sorted(ProgressReader.names.intersection(spec.feature_names))
+    progress = ProgressReader(env.simulation.model, spec, N, common)
+    everything = FeatureReader(env.simulation)
     assert len(common) >= 4
     for t in range(60):
         step = env.step(random_actions(spec, t, N))
