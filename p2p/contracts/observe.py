@@ -18,10 +18,11 @@ ON_ROBOT = frozenset({"time", *TURNS})
 
 
 class Milestone(Contract):
-    """End of a step of a sequence: `feature` has changed by `amount` since the step began.
+    """End of a phase of a sequence: `feature` has changed by `amount` since the phase began.
 
-    A first step does not end by a value that the feature already has at the episode's start, such as the clearance of a
-    robot that is dropped: it must first have been less.
+    A step of a sentence has one or more: a jump goes up, comes down and stands. A first phase does not end by a value
+    that the feature already has at the episode's start, such as the clearance of a robot that is dropped: it must first
+    have been less.
     """
 
     feature: str
@@ -75,7 +76,7 @@ class Observe(Contract):
     features: tuple[str, ...] = ()
     """Of `REMEMBERED`, as far as the robot has them."""
     milestones: tuple[Milestone, ...] = Field(default=(), max_length=8)
-    """Ends of the steps of a sequence, in their order; they read any feature of the robot."""
+    """Ends of the phases of a sequence, in their order; they read any feature of the robot."""
     counter: Counter | None = None
     """Events that are counted; None for none."""
     clock_s: float | None = Field(default=None, ge=0.1, le=10.0)

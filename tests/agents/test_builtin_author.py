@@ -647,10 +647,11 @@ def terms_of(env: str, sentence: str, clearances: tuple[float, ...]) -> list[dic
     """What each term pays at every step of an episode in which a robot is so high over the floor."""
     spec, reward = load(env), reward_for(env, sentence)
     zeros = np.zeros(spec.obs_dim), np.zeros(spec.action_dim), np.zeros(spec.obs_dim)
-    return [
-        reward(*zeros, standing(env, clearance=clearance, jump_height=clearance) | {"_episode_start": step == 0})[1]
+    infos = [
+        standing(env, clearance=clearance, jump_height=clearance, time=spec.dt * step) | {"_episode_start": step == 0}
         for step, clearance in enumerate(clearances)
     ]
+    return [reward(*zeros, info)[1] for info in infos]
 
 
 def test_a_drop_at_the_start_is_no_jump() -> None:
@@ -678,6 +679,14 @@ def test_a_jump_is_held_up_at_first_also_where_a_fine_grows() -> None:
 def test_a_drop_at_the_start_does_not_end_a_jump_that_comes_first() -> None:
     found = terms_of("Ant-v5", "jump, then spin", (0.3, 0.2, 0.0, 0.1, 0.2, 0.0))
     assert [terms["progress"] > 0.0 for terms in found] == [False, False, False, False, True, True]
+
+
+def test_what_follows_a_jump_begins_once_it_has_stood_a_moment_after_its_landing() -> None:
+    found = terms_of("Hopper-v5", "jump, then stay low", (0.0, 0.1, 0.2, 0.1, *(30 * [0.0])))
+    begins = next(step for step, terms in enumerate(found) if terms["height"] > 0.0)
+    assert load("Hopper-v5").dt * (begins - 4) == pytest.approx(0.2, abs=0.01)
+    assert [terms["progress"] for terms in found[:5]] == [0.0, 0.0, 1.5, 1.5, 3.0]
+    assert not any(terms["lift"] for terms in found[begins:])
 
 
 def test_a_slow_speed_is_none_that_standing_has() -> None:

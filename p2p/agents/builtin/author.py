@@ -160,7 +160,7 @@ def _understand(prompt: str, env: EnvSpec, *, partly: bool = False) -> _Understo
                     (str(skill.params.direction or "forward"),),
                 )
             if skill.name == "spin":
-                turned += plan.milestone.amount
+                turned += sum(milestone.amount for milestone in plan.milestones)
         criteria_of(found.skills, found.plans)
     except UnknownPhrase as error:
         raise not_understood(error, prompt, body) from error

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from p2p.contracts.intent import Bound, Comparison
 from p2p.rewards.templates.bodies import RobotFacts
-from p2p.rewards.templates.plan import Plan, Term
+from p2p.rewards.templates.plan import Plan, Term, milestones_of
 from p2p.rewards.templates.terms import number
 
 PROGRESS = 1.5
-"""What each finished step of a sequence is worth per time step: more than staying in the step before."""
-_PHASES = ("first", "second", "third")
+"""What each finished phase of a sequence is worth per time step: more than staying in the one before."""
+_STEPS = ("first", "second", "third")
 _T = TypeVar("_T")
 
 
@@ -23,7 +23,7 @@ class Summand:
     """A term with the steps of the sequence that pay it."""
 
     term: Term
-    phase: str | None
+    step: str | None
     """Variable that is true in its step; None when it is paid in all of them."""
 
 
@@ -99,7 +99,7 @@ def _summands(plans: Sequence[Plan]) -> list[Summand]:
             shared.append(max(alike, key=lambda term: term.weight))
     found = [Summand(term, None) for term in shared]
     taken = {term.name for term in shared} | {"progress"}
-    for phase, plan in zip(_PHASES, plans, strict=False):
+    for step, plan in zip(_STEPS, plans, strict=False):
         for term in plan.terms:
             if any(_same(term, other) for other in shared):
                 continue
@@ -109,12 +109,23 @@ def _summands(plans: Sequence[Plan]) -> list[Summand]:
                 name = f"{term.name}_{again}"
                 again = again + 1
             taken.add(name)
-            found.append(Summand(replace(term, name=name), phase))
-    if all(plan.milestone.feature == "time" for plan in plans[:-1]):
+            found.append(Summand(replace(term, name=name), step))
+    if all(milestone.feature == "time" for milestone in milestones_of(plans)):
         # Time goes by itself: paid for it, a walker stood still from the start, so as not to fall before it is paid.
         return found
-    progress = Term("progress", PROGRESS, "self.phase", r"\phi", "steps of the sequence that are done")
+    progress = Term("progress", PROGRESS, "self.phase", r"\phi", "phases of the sequence that are done")
     return [*found, Summand(progress, None)]
+
+
+def _phases(step: str, plans: Sequence[Plan]) -> tuple[int, int]:
+    """First and last phase of a step."""
+    index = _STEPS.index(step)
+    first = len(milestones_of(plans[: index + 1]))
+    return first, first + (len(plans[index].milestones) - 1 if index < len(plans) - 1 else 0)
+
+
+def _in_step(first: int, last: int) -> str:
+    return f"self.phase == {first}" if first == last else f"{first} <= self.phase <= {last}"
 
 
 def _same(one: Term, other: Term) -> bool:
@@ -128,9 +139,9 @@ def _tables(summands: Sequence[Summand], plans: Sequence[Plan]) -> str:
     if margins:
         lines += ["margins = {", *margins, "}"]
     if len(plans) > 1:
-        steps = [f'    ("{p.milestone.feature}", {p.milestone.amount!r}),' for p in plans[:-1]]
-        lines += ["milestones = (", *steps, ")"]
-        if either := [str(index) for index, plan in enumerate(plans[:-1]) if plan.milestone.either]:
+        milestones = milestones_of(plans)
+        lines += ["milestones = (", *(f'    ("{one.feature}", {one.amount!r}),' for one in milestones), ")"]
+        if either := [str(index) for index, one in enumerate(milestones) if one.either]:
             lines += [f"either_way = ({', '.join(either)},)"]
     return "\n".join(lines)
 
@@ -149,9 +160,8 @@ def _compute(summands: Sequence[Summand], definitions: dict[str, str], plans: Se
     if hold := _first(plan.hold for plan in plans):
         lines.append(f"    held = self.hold({_met(hold.where)}, info)")
     if len(plans) > 1:
-        used = [phase for phase in _PHASES if _used(phase, rows)]
         lines.append("    self.advance(info)")
-        lines += [f"    {phase} = self.phase == {_PHASES.index(phase)}" for phase in used]
+        lines += [f"    {step} = {_in_step(*_phases(step, plans))}" for step in _STEPS if _used(step, rows)]
     return "\n".join([*lines, *body, "    terms = {", *rows, "    }", "    return sum(terms.values()), terms"])
 
 
@@ -162,7 +172,7 @@ def _used(name: str, rows: Sequence[str]) -> bool:
 def _summand(summand: Summand) -> str:
     term = summand.term
     sign = "-" if term.sign < 0 else ""
-    gate = f"{summand.phase} * " if summand.phase else ""
+    gate = f"{summand.step} * " if summand.step else ""
     weight = f'{sign}w["{term.name}"]' if not gate else f'{gate}{sign}w["{term.name}"]'
     if term.expression == "1.0":
         return weight
@@ -196,7 +206,7 @@ def _state(plans: Sequence[Plan]) -> list[str]:
 
 def _begin(plans: Sequence[Plan]) -> str:
     """Statement that begins a sequence; `missed` is whether its first milestone has not been met at some step."""
-    if plans[0].milestone.momentary:
+    if plans[0].milestones[0].momentary:
         return "self.phase, self.origin, self.missed = 0, {}, False"
     return "self.phase, self.origin = 0, {}"
 
@@ -204,8 +214,8 @@ def _begin(plans: Sequence[Plan]) -> str:
 def _reached(plans: Sequence[Plan]) -> list[str]:
     """Lines that ask whether the step's milestone is reached."""
     change = "(info[feature] - self.origin.get(feature, 0.0)) / amount"
-    either = any(plan.milestone.either for plan in plans[:-1])
-    waits = plans[0].milestone.momentary
+    either = any(one.either for one in milestones_of(plans))
+    waits = plans[0].milestones[0].momentary
     if not either and not waits:
         return [f"if {change} >= 1.0:"]
     lines, done = [f"change = {change}"], "change >= 1.0"
@@ -257,7 +267,7 @@ def hold(self, good, info):
 
 _PHASES_CODE = '''\
 def advance(self, info):
-    """Go on to the next step of the sequence when a feature has changed by as much as this step asks for."""
+    """Go on to the next phase of the sequence when a feature has changed by as much as this one asks for."""
     if info.get("_episode_start", False):
         {begin}
     if self.phase < len(self.milestones):
@@ -278,20 +288,23 @@ def _properties(summands: Sequence[Summand], plans: Sequence[Plan], body: RobotF
             "(\n" + "\n".join(f'        "{line}{" " if line.endswith(";") else ""}"' for line in lines) + "\n    )"
         )
     return (
-        f"@property\ndef latex(self):\n    return {_latex(summands, body)}\n\n"
+        f"@property\ndef latex(self):\n    return {_latex(summands, plans, body)}\n\n"
         f"@property\ndef terms(self):\n    return {{\n{texts}\n    }}\n\n"
         f"@property\ndef description(self):\n    return {description}"
     )
 
 
-def _latex(summands: Sequence[Summand], body: RobotFacts) -> str:
+def _latex(summands: Sequence[Summand], plans: Sequence[Plan], body: RobotFacts) -> str:
     """The formula as a string literal, with weights by name."""
     pieces = []
     for summand in summands:
         sign = "-" if summand.term.sign < 0 else "+"
         name = summand.term.name.replace("_", r"\_")
         latex = "" if summand.term.latex == "1" else rf"\,{summand.term.latex}"
-        gate = rf"[\phi={_PHASES.index(summand.phase)}]\," if summand.phase else ""
+        gate = ""
+        if summand.step:
+            first, last = _phases(summand.step, plans)
+            gate = rf"[\phi={first}]\," if first == last else rf"[{first}\le\phi\le{last}]\,"
         pieces.append(rf"{sign} {gate}w_{{\mathrm{{{name}}}}}{latex}")
     lines = [f'r"{piece} "' for piece in pieces]
     lines[0] = lines[0].replace('r"+ ', 'r"r = ').replace('r"- ', 'r"r = -')

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from p2p.analysis.config_audit import features_read, not_shown
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.observe import Milestone, Observe
-from p2p.rewards.templates.plan import Plan
+from p2p.contracts.observe import Observe
+from p2p.rewards.templates.plan import Plan, milestones_of
 
 
 def observed(plans: Sequence[Plan], env: EnvSpec) -> Observe | None:
     """What the reward of these plans remembers and the observation does not show; None where that is nothing."""
-    milestones = tuple(plan.milestone for plan in plans[:-1])
+    milestones = milestones_of(plans)
     counter = next((plan.counter for plan in plans if plan.counter), None)
     code = [text for plan in plans for text in (*(term.expression for term in plan.terms), *plan.definitions.values())]
     clock_s = next((plan.clock_s for plan in plans if plan.clock_s), None)
@@ -25,9 +25,8 @@ def observed(plans: Sequence[Plan], env: EnvSpec) -> Observe | None:
 
 def told_in_words(observe: Observe) -> str:
     """What the policy is told, as a sentence."""
-    steps: tuple[Milestone, ...] = observe.milestones
     told = [name.replace("_", " ") for name in observe.features]
-    told += [f"which of the {len(steps) + 1} steps it is in, and for how long"] if steps else []
+    told += [f"which of {len(observe.milestones) + 1} phases it is in, and for how long"] if observe.milestones else []
     told += ["how many it has counted"] if observe.counter else []
     told += [f"a clock of {observe.clock_s:g} s"] if observe.clock_s else []
     text = f"The policy is told {', '.join(told)}: no single state shows it."

@@ -57,15 +57,15 @@ def plans_of(skills: Sequence[Skill], body: RobotFacts) -> tuple[Plan, ...]:
             first=index == 0,
             last=index == len(skills) - 1,
             done=dict(done),
-            either=frozenset(plan.milestone.feature for plan in found if plan.milestone.either),
+            either=frozenset(one.feature for plan in found for one in plan.milestones if one.either),
             then=names[index + 1 :],
         )
         plan = _with_manners(_planned(kind, skill, body, stage), skill)
         if skill.name == "move" and "spin" in names[:index]:
             plan = _along_the_heading(plan, done["yaw_turns"] if _is_known("yaw_turns", found) else None)
         found.append(plan)
-        milestone = plan.milestone
-        done[milestone.feature] = done.get(milestone.feature, 0.0) + milestone.amount
+        for milestone in plan.milestones:
+            done[milestone.feature] = done.get(milestone.feature, 0.0) + milestone.amount
     return tuple(found)
 
 
@@ -147,12 +147,12 @@ def _planned(kind: Template, skill: Skill, body: RobotFacts, stage: Stage) -> Pl
             "description": plan.main.description + words,
         }
     )
-    return replace(plan, main=main, milestone=Milestone(feature="time", amount=seconds), seconds=seconds)
+    return replace(plan, main=main, milestones=(Milestone(feature="time", amount=seconds),), seconds=seconds)
 
 
 def _is_known(feature: str, plans: Sequence[Plan]) -> bool:
     """Whether the steps so far say where `feature` is to be: none of them may go either way."""
-    own = [plan.milestone for plan in plans if plan.milestone.feature == feature]
+    own = [one for plan in plans for one in plan.milestones if one.feature == feature]
     return bool(own) and not any(milestone.either for milestone in own)
 
 

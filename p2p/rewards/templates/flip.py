@@ -121,7 +121,7 @@ class Flip(Template):
             ),
             definitions=_done(body, stage, signed, exact) if stage.last else {},
             recipe=recipe,
-            milestone=Milestone(feature="pitch_turns", amount=amount),
+            milestones=(Milestone(feature="pitch_turns", amount=amount),),
             seconds=1.0 + SECONDS_PER_FLIP * turns,
             judged_s=judged,
         )

@@ -120,10 +120,20 @@ class Jump(Template):
                 "terminate_when_unhealthy": body.terminates,
                 "curriculum": {"assistance": {"goal": [f"jump_height >= {number(high)}"], "share": HELD}},
             },
-            milestone=Milestone(feature="jump_height", amount=round(clearance, 3)),
+            milestones=_up_and_down(clearance),
             seconds=1.0 + SECONDS_PER_JUMP * times,
             judged_s=judged,
         )
+
+
+def _up_and_down(clearance: float) -> tuple[Milestone, ...]:
+    """Up, down again, and a moment on the floor: a step that ended in the air would never see its landing paid."""
+    height = round(clearance, 3)
+    return (
+        Milestone(feature="jump_height", amount=height),
+        Milestone(feature="jump_height", amount=-height),
+        Milestone(feature="time", amount=2 * LANDED_S),
+    )
 
 
 def _standing(body: RobotFacts, clearance: float) -> tuple[Term, ...]:

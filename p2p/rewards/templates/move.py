@@ -137,7 +137,7 @@ class Move(Template):
             definitions=definitions,
             recipe=recipe,
             clock_s=clock_s,
-            milestone=Milestone(feature=f"displacement_{AXIS[direction]}", amount=distance),
+            milestones=(Milestone(feature=f"displacement_{AXIS[direction]}", amount=distance),),
             seconds=seconds + 1.0,
             judged_s=params.duration_s or body.judged_s,
         )

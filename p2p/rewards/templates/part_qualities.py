@@ -66,7 +66,7 @@ def softest(env_id: str, clearance: float) -> float | None:
 
 
 def _soft_landing(use: Use) -> Addition:
-    clearance = use.plan.milestone.amount if use.skill.name == "jump" else use.body.jump.high
+    clearance = use.plan.milestones[0].amount if use.skill.name == "jump" else use.body.jump.high
     limit = softest(use.body.env_id, clearance)
     if limit is None:
         raise use.unmeasured(f"no landing of {use.body.noun} was found that is softer than a fall")

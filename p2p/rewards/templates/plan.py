@@ -1,7 +1,7 @@
 """Result of a template: terms of a reward, criteria, and the training recipe."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from p2p.contracts.commands import Commands
@@ -92,11 +92,17 @@ class Plan:
     """Period of a clock that the policy must be told, as the terms go by it [s]."""
     commands: Commands | None = None
     """What the robot is told to follow; None for nothing."""
-    milestone: Milestone = SOON
+    milestones: tuple[Milestone, ...] = (SOON,)
+    """Ends of its phases, one after another; the last one ends the step."""
     seconds: float = 2.0
     """Time the step needs in a sequence [s]."""
     judged_s: float = 5.0
     """Length of the judged episode when the step is alone [s]."""
+
+
+def milestones_of(plans: Sequence[Plan]) -> tuple[Milestone, ...]:
+    """Ends of all phases of a sequence but those of its last step, which does not end."""
+    return tuple(milestone for plan in plans[:-1] for milestone in plan.milestones)
 
 
 class Template(ABC):

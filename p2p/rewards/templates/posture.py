@@ -95,7 +95,7 @@ class Posture(Template):
             ),
             definitions=definitions,
             recipe=recipe,
-            milestone=Milestone(feature="time", amount=round(hold + 0.5, 3)),
+            milestones=(Milestone(feature="time", amount=round(hold + 0.5, 3)),),
             seconds=hold + 1.5,
             judged_s=params.duration_s or body.judged_s,
         )

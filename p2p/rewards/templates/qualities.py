@@ -337,7 +337,7 @@ def _on_the_floor_first() -> Window:
 
 
 def _jump_clearance(plan: Plan) -> float:
-    return plan.milestone.amount
+    return plan.milestones[0].amount
 
 
 def _at_most_high(use: Use) -> Addition:

@@ -101,7 +101,7 @@ class Rear(Template):
                 },
             },
             hold=Hold(where, hold),
-            milestone=Milestone(feature="time", amount=hold + 1.5),
+            milestones=(Milestone(feature="time", amount=hold + 1.5),),
             seconds=hold + 2.0,
             judged_s=max(body.judged_s, hold + 2.0),
         )

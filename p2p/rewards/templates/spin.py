@@ -192,9 +192,11 @@ class Spin(Template):
             tells=("displacement_x", "displacement_y")
             if asked.exact and stage.first and "move" not in stage.then
             else (),
-            milestone=Milestone(feature="time", amount=asked.duration_s or 0.0)
-            if held
-            else Milestone(feature="yaw_turns", amount=signed, either=asked.way == 0.0),
+            milestones=(
+                Milestone(feature="time", amount=asked.duration_s or 0.0)
+                if held
+                else Milestone(feature="yaw_turns", amount=signed, either=asked.way == 0.0),
+            ),
             seconds=seconds,
             judged_s=judged,
         )

@@ -111,7 +111,7 @@ class StandUp(Template):
                 },
                 **_NETWORKS,
             },
-            milestone=Milestone(feature="time", amount=hold + 3.0),
+            milestones=(Milestone(feature="time", amount=hold + 3.0),),
             seconds=hold + 3.0,
             judged_s=judged,
         )

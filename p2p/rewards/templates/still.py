@@ -92,7 +92,7 @@ class Still(Template):
             | ({} if body.terminates else {"calm": _calm(body)})
             | (_resting(body) if balances else {}),
             recipe=found,
-            milestone=Milestone(feature="time", amount=round(hold + 0.5, 3)),
+            milestones=(Milestone(feature="time", amount=round(hold + 0.5, 3)),),
             seconds=hold + 1.0,
             judged_s=params.duration_s or body.judged_s,
         )
