@@ -665,6 +665,24 @@ def test_a_jump_that_counts_and_standing_after_it_are_paid_and_jumping_on_is_not
     assert [round(terms["stays"], 1) for terms in found] == [0.0, 0.0, 3.0, 3.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("heights", "share"),
+    [((0.2, 0.2), 1.0), ((0.2, 0.12), 0.5), ((0.2, 0.2, 0.12), 0.0), ((0.2, 0.05, 0.2), 1.0), ((0.2,), 0.0)],
+)
+def test_standing_after_counted_jumps_is_paid_by_those_in_full_and_a_lower_one_uses_one_up(
+    heights: tuple[float, ...], share: float
+) -> None:
+    flights = [clearance for height in heights for clearance in (height / 2, height, height / 2, 0.0)]
+    last = terms_of("Hopper-v5", "jump twice", (0.0, *flights))[-1]
+    full = terms_of("Hopper-v5", "jump", (0.0, 0.2, 0.0))[-1]["stays"]
+    assert last["stays"] == pytest.approx(share * full)
+
+
+def test_the_last_of_counted_jumps_is_paid_by_its_height_until_it_lands() -> None:
+    found = terms_of("Hopper-v5", "jump twice", (0.0, 0.2, 0.0, 0.1, 0.2, 0.0, 0.1))
+    assert [terms["lift"] > 0.0 for terms in found] == [False, True, False, True, True, False, False]
+
+
 def test_a_jump_is_held_up_at_first_also_where_a_fine_grows() -> None:
     spec, author = load("Hopper-v5"), BuiltinAuthor()
     for sentence, height, parts in (

@@ -8,6 +8,7 @@ from textwrap import indent
 from typing import TypeVar
 
 from p2p.contracts.intent import Bound, Comparison
+from p2p.contracts.observe import Counter
 from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.plan import Plan, Term, milestones_of
 from p2p.rewards.templates.terms import number
@@ -15,6 +16,8 @@ from p2p.rewards.templates.terms import number
 PROGRESS = 1.5
 """What each finished phase of a sequence is worth per time step: more than staying in the one before."""
 _STEPS = ("first", "second", "third")
+_COUNTING = {"counted": ("count", "within"), "full": ("count_full", "within_full")}
+"""Number that is counted -> the method that counts it, and the attribute that tells whether one is under way."""
 _T = TypeVar("_T")
 
 
@@ -155,8 +158,7 @@ def _compute(summands: Sequence[Summand], definitions: dict[str, str], plans: Se
     margins = any(s.term.margin is not None for s in summands)
     tables = "w, m = self.weights, self.margins" if margins else "w = self.weights"
     lines = ["def compute(self, obs, action, next_obs, info):", f"    {tables}"]
-    if any(plan.counter for plan in plans):
-        lines.append("    counted = self.count(info)")
+    lines += [f"    {name} = self.{_COUNTING[name][0]}(info)" for name in _counters(plans)]
     if hold := _first(plan.hold for plan in plans):
         lines.append(f"    held = self.hold({_met(hold.where)}, info)")
     if len(plans) > 1:
@@ -184,24 +186,33 @@ def _summand(summand: Summand) -> str:
 
 def _state(plans: Sequence[Plan]) -> list[str]:
     """Methods that keep state between steps; none if nothing is counted or held and nothing follows."""
-    counter = _first(plan.counter for plan in plans)
+    counters = _counters(plans)
     hold = _first(plan.hold for plan in plans)
     found = []
     if len(plans) > 1:
         found.append(f"    {_begin(plans)}")
-    if counter:
-        found.append("    self.counted, self.within = 0, True")
+    found += [f"    self.{name}, self.{_COUNTING[name][1]} = 0, True" for name in counters]
     if hold:
         found.append("    self.since = 0.0")
     if found:
         found = ["\n".join(["def __init__(self):", *found, ""])]
     if len(plans) > 1:
         found.append(_PHASES_CODE.format(begin=_begin(plans), reached="\n        ".join(_reached(plans))))
-    if counter:
-        found.append(_COUNTER_CODE.format(feature=counter.feature, low=number(counter.low), high=number(counter.high)))
+    for name, one in counters.items():
+        method, within = _COUNTING[name]
+        low, high = number(one.low), number(one.high)
+        found.append(
+            _COUNTER_CODE.format(method=method, name=name, within=within, feature=one.feature, low=low, high=high)
+        )
     if hold:
         found.append(_HOLD_CODE.format(seconds=number(hold.seconds)))
     return found
+
+
+def _counters(plans: Sequence[Plan]) -> dict[str, Counter]:
+    """What is counted, by the variable that its number is read as."""
+    found = {"counted": _first(plan.counter for plan in plans), "full": _first(plan.full for plan in plans)}
+    return {name: counter for name, counter in found.items() if counter is not None}
 
 
 def _begin(plans: Sequence[Plan]) -> str:
@@ -246,15 +257,15 @@ def _first(found: Iterable[_T | None]) -> _T | None:
 
 
 _COUNTER_CODE = '''\
-def count(self, info):
+def {method}(self, info):
     """Number of times that {feature} has reached {high}; before each it is below {low}."""
     if info.get("_episode_start", False):
-        self.counted, self.within = 0, True
-    if not self.within and info["{feature}"] >= {high}:
-        self.counted, self.within = self.counted + 1, True
-    elif self.within and info["{feature}"] < {low}:
-        self.within = False
-    return self.counted
+        self.{name}, self.{within} = 0, True
+    if not self.{within} and info["{feature}"] >= {high}:
+        self.{name}, self.{within} = self.{name} + 1, True
+    elif self.{within} and info["{feature}"] < {low}:
+        self.{within} = False
+    return self.{name}
 '''
 
 _HOLD_CODE = '''\

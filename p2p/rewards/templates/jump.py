@@ -35,15 +35,57 @@ WITHOUT = 0.4
 SECONDS_PER_JUMP = 1.0
 """Time for a jump and what prepares it [s]."""
 NEARLY = 0.6
-"""Share of the height asked for from which on a flight counts as one more jump where a number is said."""
+"""Share of the height asked for from which on a flight counts as one more jump where a number is said; a reward that
+counted full heights alone was paid in full by robots that made lower jumps beside them."""
 HELD = 0.6
 """Share of its weight by which a robot is held up when it begins to learn to jump."""
+SEVERAL = 2
+"""How many times as long a counted number of jumps trains as one."""
 LANDED_S = 0.1
 """How long it must be on its feet after a jump [s]."""
 SPARE = 1.2
 """How much higher a jump that must land softly is trained to go: a higher one lands harder, so it just gets there."""
 ON_THE_SPOT = 0.5
 """How far from its start "in place" lets it get [m]."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked for: how high, how often, and whether more are too many."""
+
+    clearance: float
+    times: int
+    exact: bool
+
+    @property
+    def _once(self) -> bool:
+        return self.times == 1 and not self.exact
+
+    @property
+    def nearly(self) -> float:
+        """Height from which on a flight is one of them where they are counted [m]."""
+        return round(NEARLY * self.clearance, 4)
+
+    @property
+    def often(self) -> str:
+        """How a description begins."""
+        if self._once:
+            return "At least once"
+        return f"{_times(self.times)}{'' if self.exact else ' or more'}"
+
+    @property
+    def number(self) -> str:
+        """How a title ends."""
+        return f" {self.times} times" if self.times > 1 else " once" if self.exact else ""
+
+    def reached(self, feature: str, height: float, window: Window | None = None) -> Predicate:
+        """Require that a feature is so high once, or as often as is asked for."""
+        if self._once:
+            margin = round(self.clearance, 4)
+            return on_feature(Statistic.MAX, feature, Band(height), "m", margin=margin, window=window)
+        band = Band(float(self.times), float(self.times) if self.exact else inf)
+        where = (at_least(feature, height),)
+        return on_steps(Statistic.COUNT_EVENTS, where, band, margin=float(self.times), window=window)
 
 
 class Jump(Template):
@@ -85,7 +127,7 @@ class Jump(Template):
         asked = _Asked(clearance, times, exact)
         soft = "soft_landing" in params.qualities
         # Paid for each, robots jump on and on, are hardly on their feet, and land more often than softly.
-        counted = times if exact or (stage.last and not goes_on) else None
+        counted = exact or (stage.last and not goes_on)
         in_place = Manner.IN_PLACE in params.manners
         single = None if goes_on or counted else body.jump.single_drift_weight
         low, high = round(clearance / 2, 4), round(clearance * (SPARE if soft else 1.0), 4)
@@ -98,7 +140,7 @@ class Jump(Template):
             + (f", {_times(times)} and no more" if exact else ""),
             terms=(
                 *(alive(body) if goes_on else _standing(body, clearance)),
-                *_terms(body, clearance, counted, drift),
+                *_terms(body, asked, counted, drift),
                 effort(0.02),
             ),
             main=_jumps(asked),
@@ -110,13 +152,14 @@ class Jump(Template):
                 _rises(asked),
                 _flies(clearance),
                 *((_lands_between(times),) if times > 1 else ()),
-                *((_no_more(clearance, times),) if exact else ()),
+                *((_no_more(asked),) if exact else ()),
                 *((_keeps_jumping(clearance, judged),) if goes_on and stage.alone else ()),
             ),
-            definitions=gate(body) | {"landed": _landed(body, clearance)},
-            counter=Counter(feature="jump_height", low=low, high=high) if counted else None,
+            definitions=gate(body) | {"landed": _landed(body, clearance), "going": _going(times)},
+            counter=Counter(feature="jump_height", low=low, high=asked.nearly if exact else high) if counted else None,
+            full=Counter(feature="jump_height", low=low, high=high) if exact else None,
             recipe={
-                "total_timesteps": body.budget("jump"),
+                "total_timesteps": body.budget("jump") * (SEVERAL if exact and times > 1 else 1),
                 "terminate_when_unhealthy": body.terminates,
                 "curriculum": {"assistance": {"goal": [f"jump_height >= {number(high)}"], "share": HELD}},
             },
@@ -152,17 +195,22 @@ def _landed(body: RobotFacts, clearance: float) -> str:
     return f'max(self.within, tolerance(info["clearance"], 0.0, {number(_low(body))}, {number(clearance)}))'
 
 
+def _going(times: int) -> str:
+    """Expression for whether there are jumps to do, the last of them until it lands."""
+    return f"counted < {times} or (counted == {times} and self.within)"
+
+
 def _low(body: RobotFacts) -> float:
     """Clearance up to which it stays on the floor [m]."""
     return max(body.jump.once / 2, 0.05)
 
 
-def _terms(body: RobotFacts, clearance: float, times: int | None, drift: float) -> list[Term]:
-    """`times` is None where more jumps than one are fine; `drift` is the weight of the distance from the start."""
-    jump = body.jump
+def _terms(body: RobotFacts, asked: _Asked, counted: bool, drift: float) -> list[Term]:
+    """`counted` is whether more jumps are not paid; `drift` is the weight of the distance from the start."""
+    jump, times = body.jump, asked.times
     u = gate_latex(body)
-    going = "" if times is None else f"(counted < {times}) * "
-    lift = number(max(jump.lift, clearance))
+    going = "" if not counted else "going * " if asked.exact else f"(counted < {times}) * "
+    lift = number(max(jump.lift, asked.clearance))
     found = [
         Term("lift", jump.lift_weight, f'{going}upright * np.clip(info["clearance"], 0.0, {lift}) / {lift}',
              rf"{u}\mathrm{{clip}}(h, 0, {lift})/{lift}", "height of the lowest point above the floor"),
@@ -171,51 +219,18 @@ def _terms(body: RobotFacts, clearance: float, times: int | None, drift: float) 
         Term("drift", drift, 'np.clip(info["displacement"], 0.0, 3.0)', r"\mathrm{clip}(d, 0, 3)",
              "penalty for leaving the spot", sign=-1),
     ]  # fmt: skip
-    if times is not None:
-        stays = f"(counted == {times}) * upright * landed"
-        latex = rf"[n = N]\,{u}\max(f, \mathrm{{tol}}(h; 0, {number(_low(body))}))"
+    if counted:
+        done, latex_done = ("full", "m") if asked.exact else ("counted", "n")
+        stays = f"(counted == {times}) * upright * landed" + (f" * full / {times}" if asked.exact else "")
+        latex = rf"[n = N]\,{u}\max(f, \mathrm{{tol}}(h; 0, {number(_low(body))}))" + ("\\,m/N" if asked.exact else "")
         found += [
-            Term("jumps", 1.0, f"min(counted, {times}) / {times}", r"\min(n, N)/N", "jumps that are done"),
+            Term("jumps", 1.0, f"min({done}, {times}) / {times}", rf"\min({latex_done}, N)/N", "jumps that are done"),
             Term("stays", jump.lift_weight + 1.0, stays, latex, "staying on the floor once they are all done"),
         ]  # fmt: skip
     if jump.slip_weight:
         slip = Term("slip", jump.slip_weight, 'info["speed"]', "v", "penalty for horizontal speed", sign=-1)
         found.append(slip)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is asked for: how high, how often, and whether more are too many."""
-
-    clearance: float
-    times: int
-    exact: bool
-
-    @property
-    def _once(self) -> bool:
-        return self.times == 1 and not self.exact
-
-    @property
-    def often(self) -> str:
-        """How a description begins."""
-        if self._once:
-            return "At least once"
-        return f"{_times(self.times)}{'' if self.exact else ' or more'}"
-
-    @property
-    def number(self) -> str:
-        """How a title ends."""
-        return f" {self.times} times" if self.times > 1 else " once" if self.exact else ""
-
-    def reached(self, feature: str, height: float, window: Window | None = None) -> Predicate:
-        """Require that a feature is so high once, or as often as is asked for."""
-        if self._once:
-            margin = round(self.clearance, 4)
-            return on_feature(Statistic.MAX, feature, Band(height), "m", margin=margin, window=window)
-        band = Band(float(self.times), float(self.times) if self.exact else inf)
-        where = (at_least(feature, height),)
-        return on_steps(Statistic.COUNT_EVENTS, where, band, margin=float(self.times), window=window)
 
 
 def _times(number: int) -> str:
@@ -278,9 +293,9 @@ def _lands_between(times: int) -> Criterion:
     )
 
 
-def _no_more(clearance: float, times: int) -> Criterion:
+def _no_more(asked: _Asked) -> Criterion:
     """Counts slightly lower jumps too, against the stated number."""
-    height = round(NEARLY * clearance, 4)
+    times, height = asked.times, asked.nearly
     return Criterion(
         key="jumps_no_more",
         title="Makes no other jumps",

@@ -84,6 +84,8 @@ class Plan:
     """Fields of the training configuration."""
     counter: Counter | None = None
     """What the terms may read as `counted`, the number since the episode's start."""
+    full: Counter | None = None
+    """What the terms may read as `full`: those of the counted that are all that is asked for."""
     hold: Hold | None = None
     """What the terms may read as `held`, in [0, 1]."""
     tells: tuple[str, ...] = ()
