@@ -7,7 +7,7 @@ import pytest
 
 from p2p.envs import catalog
 from p2p.rewards.features import measure_trajectory
-from p2p.rewards.templates.jump import RISE
+from p2p.rewards.templates.jump_criteria import RISE
 from p2p.worker.features.kinematics import Kinematics
 
 WALKING = tuple(env_id for env_id in catalog.known() if "clearance" in catalog.load(env_id).feature_names)

@@ -1,91 +1,24 @@
 """Template: lift every part of the robot off the floor."""
 
-from dataclasses import dataclass, replace
-from math import inf
+from dataclasses import replace
 
-from p2p.contracts.intent import Category, Criterion, Predicate, Statistic, Window
 from p2p.contracts.observe import Counter, Milestone
-from p2p.rewards.templates.bodies import Band, RobotFacts
-from p2p.rewards.templates.criteria import (
-    GUARD,
-    at_least,
-    at_most,
-    below,
-    ends_on_its_feet,
-    on_feature,
-    on_its_feet,
-    on_steps,
-    stays_near,
-    stays_upright,
-)
+from p2p.rewards.templates.bodies import RobotFacts
+from p2p.rewards.templates.jump_criteria import LANDED_S, AskedJumps, guards_of, jumps
 from p2p.rewards.templates.plan import LONGEST_S, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number, refuse
 
-ALOFT_S = 0.1
-"""How long a jump is above half its height [s]: free flight takes 0.2 s for 0.1 m."""
-RISE = 0.5
-"""Share of the height asked for that the torso must rise by, as `jump_height` has it: who draws up the legs falls."""
-STARTED = Window(after=(at_most("airborne", 0.5),))
-"""From when it is on the floor: some robots are dropped at their start, which is no jump."""
 REPEATED = 3
 """Jumps that "repeatedly" asks for in one episode."""
-WITHOUT = 0.4
-"""Longest part of the episode without a jump, where they are to be repeated."""
 SECONDS_PER_JUMP = 1.0
 """Time for a jump and what prepares it [s]."""
-NEARLY = 0.6
-"""Share of the height asked for from which on a flight counts as one more jump where a number is said; a reward that
-counted full heights alone was paid in full by robots that made lower jumps beside them."""
 HELD = 0.6
 """Share of its weight by which a robot is held up when it begins to learn to jump."""
 SEVERAL = 2
 """How many times as long a counted number of jumps trains as one."""
-LANDED_S = 0.1
-"""How long it must be on its feet after a jump [s]."""
 SPARE = 1.2
 """How much higher a jump that must land softly is trained to go: a higher one lands harder, so it just gets there."""
-ON_THE_SPOT = 0.5
-"""How far from its start "in place" lets it get [m]."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is asked for: how high, how often, and whether more are too many."""
-
-    clearance: float
-    times: int
-    exact: bool
-
-    @property
-    def _once(self) -> bool:
-        return self.times == 1 and not self.exact
-
-    @property
-    def nearly(self) -> float:
-        """Height from which on a flight is one of them where they are counted [m]."""
-        return round(NEARLY * self.clearance, 4)
-
-    @property
-    def often(self) -> str:
-        """How a description begins."""
-        if self._once:
-            return "At least once"
-        return f"{_times(self.times)}{'' if self.exact else ' or more'}"
-
-    @property
-    def number(self) -> str:
-        """How a title ends."""
-        return f" {self.times} times" if self.times > 1 else " once" if self.exact else ""
-
-    def reached(self, feature: str, height: float, window: Window | None = None) -> Predicate:
-        """Require that a feature is so high once, or as often as is asked for."""
-        if self._once:
-            margin = round(self.clearance, 4)
-            return on_feature(Statistic.MAX, feature, Band(height), "m", margin=margin, window=window)
-        band = Band(float(self.times), float(self.times) if self.exact else inf)
-        where = (at_least(feature, height),)
-        return on_steps(Statistic.COUNT_EVENTS, where, band, margin=float(self.times), window=window)
 
 
 class Jump(Template):
@@ -111,62 +44,67 @@ class Jump(Template):
 
     def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Clearance under the lowest point, in place, on its feet."""
-        if not stage.last and (params.times or 1) > 1:
-            raise refuse("several jumps", "in a sequence they must come last")
-        if 1.0 + SECONDS_PER_JUMP * (params.times or 1) > (params.duration_s or LONGEST_S):
-            limit = params.duration_s or LONGEST_S
-            raise refuse(f"{params.times} jumps", f"so many do not fit into the {limit:g} s that are judged")
-        if params.height is not None and params.height > 3 * body.jump.high:
-            raise refuse(
-                f"{params.height:g} m", f"{body.noun} cannot jump that high; about {body.jump.high:g} m is high for it"
-            )
-        clearance = params.height or (body.jump.high if params.highest else body.jump.once)
-        goes_on = params.times is None and (params.repeatedly or params.duration_s is not None)
-        times = params.times or (REPEATED if goes_on else 1)
-        exact = params.times is not None and not params.repeatedly
-        asked = _Asked(clearance, times, exact)
-        soft = "soft_landing" in params.qualities
-        # Paid for each, robots jump on and on, are hardly on their feet, and land more often than softly.
-        counted = exact or (stage.last and not goes_on)
+        asked = _asked(params, body, stage)
         in_place = Manner.IN_PLACE in params.manners
-        single = None if goes_on or counted else body.jump.single_drift_weight
-        low, high = round(clearance / 2, 4), round(clearance * (SPARE if soft else 1.0), 4)
+        # Paid for each, robots jump on and on, are hardly on their feet, and land more often than softly.
+        counted = asked.exact or (stage.last and not asked.goes_on)
+        single = None if asked.goes_on or counted else body.jump.single_drift_weight
         drift = max(single or body.jump.drift_weight, 0.5 if in_place else 0.0)
-        judged = params.duration_s or max(body.judged_s, 1.0 + SECONDS_PER_JUMP * times)
+        high = round(asked.clearance * (SPARE if "soft_landing" in params.qualities else 1.0), 4)
+        full = Counter(feature="jump_height", low=round(asked.clearance / 2, 4), high=high)
+        # Counted by their full height alone, lower jumps cost nothing, and robots made them beside those that counted.
+        flights = full.model_copy(update={"high": asked.nearly}) if asked.exact else full
+        several = asked.exact and asked.times > 1
         return Plan(
             label="JumpHigh" if params.highest else "Jump",
-            summary=f"Getting the whole body {clearance:g} m off the floor, upright"
+            summary=f"Getting the whole body {asked.clearance:g} m off the floor, upright"
             + (", on the spot" if in_place else "")
-            + (f", {_times(times)} and no more" if exact else ""),
+            + (f", {asked.words} and no more" if asked.exact else ""),
             terms=(
-                *(alive(body) if goes_on else _standing(body, clearance)),
+                *(alive(body) if asked.goes_on else _standing(body, asked.clearance)),
                 *_terms(body, asked, counted, drift),
                 effort(0.02),
             ),
-            main=_jumps(asked),
-            guards=(
-                *stays_upright(body, params),
-                stays_near(ON_THE_SPOT if in_place else body.jump.drift),
-                *((ends_on_its_feet(body, judged),) if stage.last else ()),
-                *((_lands(body, clearance),) if times == 1 else ()),
-                _rises(asked),
-                _flies(clearance),
-                *((_lands_between(times),) if times > 1 else ()),
-                *((_no_more(asked),) if exact else ()),
-                *((_keeps_jumping(clearance, judged),) if goes_on and stage.alone else ()),
-            ),
-            definitions=gate(body) | {"landed": _landed(body, clearance), "going": _going(times)},
-            counter=Counter(feature="jump_height", low=low, high=asked.nearly if exact else high) if counted else None,
-            full=Counter(feature="jump_height", low=low, high=high) if exact else None,
+            main=jumps(asked),
+            guards=tuple(guards_of(asked, params, body, stage)),
+            definitions=gate(body) | {"landed": _landed(body, asked.clearance), "going": _going(asked.times)},
+            counter=flights if counted else None,
+            full=full if asked.exact else None,
             recipe={
-                "total_timesteps": body.budget("jump") * (SEVERAL if exact and times > 1 else 1),
+                "total_timesteps": body.budget("jump") * (SEVERAL if several else 1),
                 "terminate_when_unhealthy": body.terminates,
                 "curriculum": {"assistance": {"goal": [f"jump_height >= {number(high)}"], "share": HELD}},
             },
-            milestones=_up_and_down(clearance),
-            seconds=1.0 + SECONDS_PER_JUMP * times,
-            judged_s=judged,
+            milestones=_up_and_down(asked.clearance),
+            seconds=1.0 + SECONDS_PER_JUMP * asked.times,
+            judged_s=asked.judged_s,
         )
+
+
+def _asked(params: Params, body: RobotFacts, stage: Stage) -> AskedJumps:
+    """What is asked for, as far as it can be.
+
+    Raises:
+        UnknownPhrase: so many do not fit, or no robot of this kind jumps so high.
+    """
+    if not stage.last and (params.times or 1) > 1:
+        raise refuse("several jumps", "in a sequence they must come last")
+    if 1.0 + SECONDS_PER_JUMP * (params.times or 1) > (params.duration_s or LONGEST_S):
+        limit = params.duration_s or LONGEST_S
+        raise refuse(f"{params.times} jumps", f"so many do not fit into the {limit:g} s that are judged")
+    if params.height is not None and params.height > 3 * body.jump.high:
+        raise refuse(
+            f"{params.height:g} m", f"{body.noun} cannot jump that high; about {body.jump.high:g} m is high for it"
+        )
+    goes_on = params.times is None and (params.repeatedly or params.duration_s is not None)
+    times = params.times or (REPEATED if goes_on else 1)
+    return AskedJumps(
+        clearance=params.height or (body.jump.high if params.highest else body.jump.once),
+        times=times,
+        exact=params.times is not None and not params.repeatedly,
+        goes_on=goes_on,
+        judged_s=params.duration_s or max(body.judged_s, 1.0 + SECONDS_PER_JUMP * times),
+    )
 
 
 def _up_and_down(clearance: float) -> tuple[Milestone, ...]:
@@ -205,7 +143,7 @@ def _low(body: RobotFacts) -> float:
     return max(body.jump.once / 2, 0.05)
 
 
-def _terms(body: RobotFacts, asked: _Asked, counted: bool, drift: float) -> list[Term]:
+def _terms(body: RobotFacts, asked: AskedJumps, counted: bool, drift: float) -> list[Term]:
     """`counted` is whether more jumps are not paid; `drift` is the weight of the distance from the start."""
     jump, times = body.jump, asked.times
     u = gate_latex(body)
@@ -231,107 +169,3 @@ def _terms(body: RobotFacts, asked: _Asked, counted: bool, drift: float) -> list
         slip = Term("slip", jump.slip_weight, 'info["speed"]', "v", "penalty for horizontal speed", sign=-1)
         found.append(slip)
     return found
-
-
-def _times(number: int) -> str:
-    return f"{number} {'time' if number == 1 else 'times'}"
-
-
-def _jumps(asked: _Asked) -> Criterion:
-    return Criterion(
-        key="jumps",
-        title=f"Jumps {asked.clearance:g} m off the floor{asked.number}",
-        description=f"{asked.often} the lowest point of the whole robot is {asked.clearance:g} m above where it rests.",
-        category=Category.DYNAMICS,
-        predicate=asked.reached("clearance", asked.clearance, STARTED),
-        weight=2.0,
-    )
-
-
-def _rises(asked: _Asked) -> Criterion:
-    """Stops legs that are drawn up, above which the body falls, from passing as a jump, and one flight as several.
-
-    It needs not be on the floor first: who is dropped at the start sinks, and who jumps with the first step rises.
-    """
-    height = round(RISE * asked.clearance, 4)
-    return Criterion(
-        key="rises",
-        title=f"Rises off the floor{asked.number}",
-        description=f"{asked.often} its torso rises in the air to {height:g} m above where it was when it left the "
-        "floor.",
-        category=Category.DYNAMICS,
-        predicate=asked.reached("flight_rise", height),
-    )
-
-
-def _flies(clearance: float) -> Criterion:
-    return Criterion(
-        key="flies",
-        title="Is in the air for as long as a jump takes",
-        description=f"For {ALOFT_S:g} s without a break its lowest point is {clearance / 2:g} m above where it rests.",
-        category=Category.DYNAMICS,
-        predicate=on_steps(
-            Statistic.LONGEST_HOLD,
-            (at_least("clearance", round(clearance / 2, 4)),),
-            Band(ALOFT_S),
-            margin=ALOFT_S,
-            window=STARTED,
-        ),
-    )
-
-
-def _lands_between(times: int) -> Criterion:
-    """Stops one high jump with kicking legs from counting as several."""
-    return Criterion(
-        key="lands_between",
-        title="Comes down between the jumps",
-        description=f"It comes to be on the floor {times} times or more, the start included.",
-        category=Category.DYNAMICS,
-        predicate=on_steps(
-            Statistic.COUNT_EVENTS, (at_most("airborne", 0.5),), Band(float(times)), margin=float(times)
-        ),
-    )
-
-
-def _no_more(asked: _Asked) -> Criterion:
-    """Counts slightly lower jumps too, against the stated number."""
-    times, height = asked.times, asked.nearly
-    return Criterion(
-        key="jumps_no_more",
-        title="Makes no other jumps",
-        description=f"{_times(times)} or less its lowest point is {height:g} m above where it rests.",
-        category=Category.DYNAMICS,
-        predicate=on_steps(
-            Statistic.COUNT_EVENTS, (at_least("clearance", height),), below(times), margin=float(times), window=STARTED
-        ),
-        weight=GUARD,
-    )
-
-
-def _lands(body: RobotFacts, clearance: float) -> Criterion:
-    """Stops a landing on the back or the nose from ending a jump."""
-    return Criterion(
-        key="lands_on_feet",
-        title="Lands on its feet",
-        description=f"After it was in the air it is on its feet, the right way up, for {LANDED_S:g} s.",
-        category=Category.STABILITY,
-        predicate=on_steps(
-            Statistic.LONGEST_HOLD,
-            (at_least("feet_down", 0.5), *on_its_feet(body)),
-            Band(LANDED_S),
-            margin=LANDED_S,
-            window=Window(after=(at_least("clearance", clearance), at_least("airborne", 0.5))),
-        ),
-    )
-
-
-def _keeps_jumping(clearance: float, judged_s: float) -> Criterion:
-    """Stops a few jumps in the first second, then standing, from passing as jumping again and again."""
-    longest = round(WITHOUT * judged_s, 2)
-    return Criterion(
-        key="keeps_jumping",
-        title="Goes on jumping",
-        description=f"It is never without a jump of {clearance:g} m for more than {longest:g} s.",
-        category=Category.DYNAMICS,
-        predicate=on_steps(Statistic.LONGEST_HOLD, (at_most("clearance", clearance),), below(longest), margin=longest),
-    )
