@@ -126,11 +126,12 @@ def _standing(body: RobotFacts, clearance: float) -> tuple[Term, ...]:
 
 
 def _landed(body: RobotFacts, clearance: float) -> str:
-    """Expression for how far it is down again, in [0, 1].
+    """Expression for how far it is down again, its trunk off the floor, in [0, 1].
 
     A flight that counts is paid in full: paid by their height, robots put their feet down before half of its time.
     """
-    return f'max(self.within, tolerance(info["clearance"], 0.0, {number(_low(body))}, {number(clearance)}))'
+    down = f'max(self.within, tolerance(info["clearance"], 0.0, {number(_low(body))}, {number(clearance)}))'
+    return f'{down} * (1.0 - info["torso_contact"])' if body.has("torso_contact") else down
 
 
 def _going(times: int) -> str:
@@ -160,7 +161,8 @@ def _terms(body: RobotFacts, asked: AskedJumps, counted: bool, drift: float) -> 
     if counted:
         done, latex_done = ("full", "m") if asked.exact else ("counted", "n")
         stays = f"(counted == {times}) * upright * landed" + (f" * full / {times}" if asked.exact else "")
-        latex = rf"[n = N]\,{u}\max(f, \mathrm{{tol}}(h; 0, {number(_low(body))}))" + ("\\,m/N" if asked.exact else "")
+        latex = rf"[n = N]\,{u}\max(f, \mathrm{{tol}}(h; 0, {number(_low(body))}))"
+        latex += (r"\,(1 - c_t)" if body.has("torso_contact") else "") + (r"\,m/N" if asked.exact else "")
         found += [
             Term("jumps", 1.0, f"min({done}, {times}) / {times}", rf"\min({latex_done}, N)/N", "jumps that are done"),
             Term("stays", jump.lift_weight + 1.0, stays, latex, "staying on the floor once they are all done"),
