@@ -153,7 +153,7 @@ def test_a_nearly_met_criterion_sharpens_the_margin() -> None:
         ("Humanoid-v5", "stand still for 5 seconds", "holds_its_place", 0.95, "rest margin"),
         ("Humanoid-v5", "stand still for 5 seconds", "holds_its_place", 0.7, "rest"),
         # what serves it most has no margin; that of another term, paid only while upright, has little to do with it
-        ("Ant-v5", "jump", "lands_on_feet", 0.95, "alive"),
+        ("Ant-v5", "jump", "lands_on_feet", 0.95, "stays"),
     ],
 )
 def test_what_is_almost_met_has_its_margin_narrowed_before_more_is_paid_for_it(
