@@ -85,7 +85,7 @@ def _asked(params: Params, body: RobotFacts, stage: Stage) -> AskedJumps:
     """What is asked for, as far as it can be.
 
     Raises:
-        UnknownPhrase: so many do not fit, or no robot of this kind jumps so high.
+        UnknownPhrase: several that do not come last, more than fit into the episode, or higher than it can jump.
     """
     if not stage.last and (params.times or 1) > 1:
         raise refuse("several jumps", "in a sequence they must come last")
@@ -145,7 +145,7 @@ def _low(body: RobotFacts) -> float:
 
 
 def _terms(body: RobotFacts, asked: AskedJumps, counted: bool, drift: float) -> list[Term]:
-    """`counted` is whether more jumps are not paid; `drift` is the weight of the distance from the start."""
+    """`counted`: jumps beyond the number asked for are not paid; `drift` weighs the distance from the start."""
     jump, times = body.jump, asked.times
     u = gate_latex(body)
     going = "" if not counted else "going * " if asked.exact else f"(counted < {times}) * "

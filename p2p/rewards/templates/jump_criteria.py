@@ -57,7 +57,7 @@ class AskedJumps:
 
     @property
     def nearly(self) -> float:
-        """Height from which on a flight is one of them where they are counted [m]."""
+        """Height from which on a flight uses up one of the number that is asked for [m]."""
         return round(NEARLY * self.clearance, 4)
 
     @property
