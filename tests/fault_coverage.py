@@ -1,4 +1,4 @@
-"""Which faults have a test: the rows of docs/reliability.md and of the table of deaths in p2p/README.md.
+"""Which faults have a test: the rows of docs/reliability.md and of the table of deaths in docs/generated/errors.md.
 
 PYTHONPATH=tests/reliability python tests/fault_coverage.py
 """

@@ -4,13 +4,12 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reference import PAGES, error_tree
+from reference import PAGES
 
 from p2p.agents.builtin.refusals import examples
 from p2p.envs import catalog
 from p2p.lab.worker.clips.calibration_clips import MUTATIONS
 from p2p.rewards.templates.body_table import body_of
-from p2p.service.sessions import deaths
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.web.app import web_app
@@ -71,7 +70,6 @@ BLOCKS = {
     "docs/judging.md": {"sentences": sentences},
     "docs/web.md": {"routes": routes},
     "docs/calibration.md": {"mutations": mutations},
-    "p2p/README.md": {"errors": error_tree, "deaths": deaths.table},
 }
 
 

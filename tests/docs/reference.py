@@ -124,8 +124,13 @@ def features() -> str:
 
 def problems() -> str:
     """The error tree, exit codes, and what a session says after a process was killed."""
+    codes = (
+        "0: passed or done. 1: a defect of p2p. 2: what came cannot be used. 3: ended without passing. 4: this\n"
+        "machine lacks something, or a process was killed on it. 130: interrupted; the jobs go on."
+    )
+    killed = "`tests/service/test_deaths.py` kills them all."
     return "\n\n".join(
-        ["# Errors and exit codes", MADE, error_tree(), "## When a process is killed", deaths.table()]
+        ["# Errors and exit codes", MADE, error_tree(), codes, "## When a process is killed", deaths.table(), killed]
     ) + "\n"  # fmt: skip
 
 
