@@ -136,6 +136,8 @@ def test_what_is_not_understood_is_named(env: str, sentence: str, named: str) ->
         ("HalfCheetah", "jump 9 times for 3 seconds", "do not fit into the 3 s"),
         ("Ant", "spin left 30 times", "cannot make so many"),
         ("HumanoidStandup", "run forward", "on its back"),
+        ("HumanoidStandup", "stand up without touching the floor with your trunk", "does not go with the rest"),
+        ("Ant", "spin, then walk in a circle", "'in a circle to either side'"),
         ("Ant", "do a backflip", "no reward is known"),
     ],
 )

@@ -11,7 +11,7 @@ from p2p.agents.builtin.refusals import UnreadPart, not_understood
 from p2p.agents.builtin.reviser import revise
 from p2p.agents.builtin.sequence import criteria_of, plans_of, seconds_of
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import Refusal, UnknownPhrase
+from p2p.contracts.errors import UnknownPhrase
 from p2p.contracts.intent import Category, Criterion, Intent, PreviewTerm, Understanding
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.reward import Revision, RewardDraft
@@ -147,20 +147,6 @@ def _understand(prompt: str, env: EnvSpec, *, partly: bool = False) -> _Understo
         plans = plans_of(reading.skills, body)
         done = with_all_qualities(plans, reading.skills, body)
         found = _Understood(reading.skills, done, reading.rest, body, reading.ground)
-        # Refuse "forward" after a partial turn: it is along the heading, not along the world's axes.
-        turned = 0.0
-        for skill, plan in zip(found.skills, found.plans, strict=True):
-            main = plan.main.predicate
-            feature = main.feature or "" if main is not None else ""
-            if skill.name == "move" and turned % 1.0 and not feature.startswith(("forward_", "lateral_")):
-                raise UnknownPhrase(
-                    f"After a turn, {skill.params.direction or 'forward'!s} is along the new heading, which is not "
-                    "measured in a sequence yet. Ask for the turn alone, or for a movement 'then' the turn.",
-                    Refusal.UNMEASURED,
-                    (str(skill.params.direction or "forward"),),
-                )
-            if skill.name == "spin":
-                turned += sum(milestone.amount for milestone in plan.milestones)
         criteria_of(found.skills, found.plans)
     except UnknownPhrase as error:
         raise not_understood(error, prompt, body) from error

@@ -75,7 +75,8 @@ _DOING = {"posture": "hold a posture", "still": "stand still", "rear": "stand on
 
 
 def _with(plan: Plan, quality: Quality, value: str, skill: Skill, body: RobotFacts, stage: Stage) -> Plan:
-    use = Use(quality.text.replace("%", value), value, skill, plan, body, stage)
+    said = quality.text.replace("the %", "either side" if value == EITHER else "the %").replace("%", value)
+    use = Use(said, value, skill, plan, body, stage)
     if quality.skills and skill.name not in quality.skills:
         meant = " or ".join(_DOING.get(name, name.replace("_", " ")) for name in sorted(quality.skills))
         raise use.conflict(f"it says how to {meant}")
@@ -492,8 +493,8 @@ QUALITIES: dict[str, Quality] = {
     "no_turn": Quality("without turning", _no_turn, _FACES, alone=True),
     "steady": Quality("without stopping", _steady, frozenset({"move", "spin", "still", "posture"})),
     "no_sway": Quality("without swaying", _no_sway, _GROUNDED - {"spin", "stand_up"}),
-    "no_lean": Quality("without leaning", _no_lean, _GROUNDED - {"rear", "stand_up"} | {"jump"}),
-    "no_trunk": Quality("without touching the floor with the trunk", _no_trunk, _GROUNDED | {"jump"} - {"stand_up"}),
+    "no_lean": Quality("without leaning", _no_lean, (_GROUNDED | {"jump"}) - {"rear", "stand_up"}),
+    "no_trunk": Quality("without touching the floor with the trunk", _no_trunk, (_GROUNDED | {"jump"}) - {"stand_up"}),
     "no_crouch": Quality("without crouching", _no_crouch, _GROUNDED - {"stand_up"}, frozenset({"crawl"})),
     "no_slide": Quality("without sliding", _no_slide, _MOVE),
     "slides": Quality("sliding", _slides, _MOVE, _HOP),
