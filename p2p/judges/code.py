@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from p2p.analysis import intervals, predicates, scoring, windows
 from p2p.analysis.scoring import Scores
 from p2p.analysis.windows import SLACK
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import MET_SHARE_NEEDED, Judgment, Provenance, Verdict
 from p2p.contracts.training import Evaluation, Purpose
@@ -83,6 +83,9 @@ def _judge(
         features = _checked(evaluation, read(), purpose)
         measured = [predicates.measure(intent, rollout, evaluation.dt) for rollout in features]
         scores = scoring.score(intent, measured, evaluation.rollouts)
+    except UnknownName as error:
+        older = "Rollouts that an older p2p recorded lack what was added since; those of a new training have it."
+        return _no_verdict(intent, evaluation, pass_threshold, f"{error} {older}")
     except InvalidInput as error:
         return _no_verdict(intent, evaluation, pass_threshold, str(error))
     except Exception as error:  # a judge that crashes gives no verdict: it is not a score of 0

@@ -162,7 +162,9 @@ def test_only_criteria_for_eyes_give_no_verdict():
 
 def test_a_feature_that_was_not_recorded_gives_no_verdict():
     features = [{"up": np.ones(10)}] * 3
-    assert_no_verdict(judge(intent(fast()), features), "Unknown feature in criterion 'fast'")
+    judgment = judge(intent(fast()), features)
+    assert_no_verdict(judgment, "Unknown feature in criterion 'fast'")
+    assert "an older p2p recorded" in judgment.diagnosis
 
 
 def test_a_crash_gives_no_verdict_and_not_a_score_of_zero(monkeypatch: pytest.MonkeyPatch):
