@@ -263,6 +263,16 @@ _UNMEASURED: tuple[tuple[str, str], ...] = (
     ("whether the speed varies is not measured yet; say how fast, as in 'at 2 m/s'",
      "at a constant speed / at constant speed / at a steady pace / at a steady speed / with constant speed / "
      "at a constant pace / at constant velocity / at a constant velocity / at an even pace"),
+    ("what changes little by little, or comes and goes, is not measured; say the steps in their order, with 'then' "
+     "between them",
+     " / ".join(
+         text.format(more)
+         for text in ("{0} and {0}", "ever {0}", "get {0}", "getting {0}", "become {0}", "becoming {0}")
+         for more in ("faster", "slower", "quicker", "higher", "lower", "taller", "longer", "shorter")
+     )
+     + " / more and more / less and less / gradually / little by little / bit by bit / accelerate / accelerating / "
+     "speed up / speeding up / slowing down / now and then / every now and then / from time to time / now and again / "
+     "at times / sometimes / occasionally / on and off"),
     ("such a path is not measured yet; say 'in a circle to the left' or 'in a straight line'",
      "zigzag / in a zigzag / in zigzags / in a figure eight / in a square / in a spiral / in an s shape / in a curve / "
      "in a zig zag / around / about"),

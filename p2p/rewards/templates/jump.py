@@ -91,7 +91,8 @@ def _asked(params: Params, body: RobotFacts, stage: Stage) -> AskedJumps:
         raise refuse("several jumps", "in a sequence they must come last")
     if 1.0 + SECONDS_PER_JUMP * (params.times or 1) > (params.duration_s or LONGEST_S):
         limit = params.duration_s or LONGEST_S
-        raise refuse(f"{params.times} jumps", f"so many do not fit into the {limit:g} s that are judged")
+        jumps, do = (f"{params.times} jumps", "so many do") if params.times else ("a jump", "it does")
+        raise refuse(jumps, f"{do} not fit into the {limit:g} s that are judged")
     if params.height is not None and params.height > 3 * body.jump.high:
         raise refuse(
             f"{params.height:g} m", f"{body.noun} cannot jump that high; about {body.jump.high:g} m is high for it"
