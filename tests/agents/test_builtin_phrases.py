@@ -136,6 +136,7 @@ def test_what_is_not_understood_is_named(env: str, sentence: str, named: str) ->
         ("HalfCheetah", "jump 9 times for 3 seconds", "do not fit into the 3 s"),
         ("HalfCheetah", "jump for 0.5 seconds", "a jump: it does not fit into the 0.5 s"),
         ("HalfCheetah", "run faster and faster", "'faster and faster' cannot be measured"),
+        ("Ant", "take a step back", "'a step' cannot be measured: a number of steps"),
         ("HalfCheetah", "run now and then", "'now and then' cannot be measured"),
         ("Ant", "spin left 30 times", "cannot make so many"),
         ("HumanoidStandup", "run forward", "on its back"),
