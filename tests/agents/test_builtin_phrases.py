@@ -142,6 +142,7 @@ def test_what_is_not_understood_is_named(env: str, sentence: str, named: str) ->
         ("HumanoidStandup", "run forward", "on its back"),
         ("HumanoidStandup", "stand up without touching the floor with your trunk", "does not go with the rest"),
         ("Ant", "spin, then walk in a circle", "'in a circle to either side'"),
+        ("Humanoid", "walk and wave", "'wave with one arm' does not go with the rest"),
         ("Ant", "do a backflip", "no reward is known"),
     ],
 )

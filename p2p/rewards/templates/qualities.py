@@ -75,8 +75,7 @@ _DOING = {"posture": "hold a posture", "still": "stand still", "rear": "stand on
 
 
 def _with(plan: Plan, quality: Quality, value: str, skill: Skill, body: RobotFacts, stage: Stage) -> Plan:
-    said = quality.text.replace("the %", "either side" if value == EITHER else "the %").replace("%", value)
-    use = Use(said, value, skill, plan, body, stage)
+    use = Use(quality.phrase(value), value, skill, plan, body, stage)
     if quality.skills and skill.name not in quality.skills:
         meant = " or ".join(_DOING.get(name, name.replace("_", " ")) for name in sorted(quality.skills))
         raise use.conflict(f"it says how to {meant}")

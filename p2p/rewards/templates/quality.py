@@ -89,6 +89,11 @@ class Quality:
     alone: bool = False
     """Whether it reads the place or heading since the start, which steps before it would change."""
 
+    def phrase(self, value: str) -> str:
+        """What a sentence says for it and its value; a side that is left open is "either side", and "one arm"."""
+        side = {EITHER: "either side", "one": "one"}.get(value, "the %")
+        return self.text.replace("the %", side).replace("%", value)
+
 
 def criterion_of(key: str, title: str, description: str, category: Category, predicate: Predicate) -> Criterion:
     """Criterion with a fitting title."""
