@@ -18,7 +18,7 @@ from p2p.rewards.templates.criteria import (
     stays_near,
     stays_upright,
 )
-from p2p.rewards.templates.plan import Stage
+from p2p.rewards.templates.plan import Plan, Stage
 from p2p.rewards.templates.skill import Manner, Params
 
 ALOFT_S = 0.1
@@ -85,6 +85,11 @@ class AskedJumps:
         band = Band(float(self.times), float(self.times) if self.exact else inf)
         where = (at_least(feature, height),)
         return on_steps(Statistic.COUNT_EVENTS, where, band, margin=float(self.times), window=window)
+
+
+def clearance_of(plan: Plan) -> float:
+    """Height that a jump's plan asks for [m]: its first phase goes up to it."""
+    return plan.milestones[0].amount
 
 
 def jumps(asked: AskedJumps) -> Criterion:

@@ -10,6 +10,7 @@ import numpy as np
 from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Sampling, Statistic, Window
 from p2p.rewards.templates.bodies import Band
 from p2p.rewards.templates.criteria import at_least, below, between, on_feature
+from p2p.rewards.templates.jump_criteria import clearance_of
 from p2p.rewards.templates.plan import Term
 from p2p.rewards.templates.quality import SETTLED, Addition, Quality, Use, criterion_of, mostly
 from p2p.rewards.templates.terms import number
@@ -66,7 +67,7 @@ def softest(env_id: str, clearance: float) -> float | None:
 
 
 def _soft_landing(use: Use) -> Addition:
-    clearance = use.plan.milestones[0].amount if use.skill.name == "jump" else use.body.jump.high
+    clearance = clearance_of(use.plan) if use.skill.name == "jump" else use.body.jump.high
     limit = softest(use.body.env_id, clearance)
     if limit is None:
         raise use.unmeasured(f"no landing of {use.body.noun} was found that is softer than a fall")

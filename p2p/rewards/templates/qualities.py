@@ -10,6 +10,7 @@ from dataclasses import replace
 from p2p.contracts.intent import Bound, Category, Combination, Comparand, Comparison, Predicate, Statistic, Window
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import along_its_heading, at_least, at_most, below, between, on_feature, on_steps
+from p2p.rewards.templates.jump_criteria import clearance_of
 from p2p.rewards.templates.part_qualities import PART_KEYS, PART_QUALITIES
 from p2p.rewards.templates.plan import Plan, Stage, Term
 from p2p.rewards.templates.quality import EITHER, SETTLED, Addition, Quality, Use, criterion_of, in_words, mostly, never
@@ -312,7 +313,7 @@ def _at_most(use: Use) -> Addition:
     """No more counted events than a number."""
     limit = float(use.value)
     if use.skill.name == "jump":
-        clearance = round(_jump_clearance(use.plan) / 2, 4)
+        clearance = round(clearance_of(use.plan) / 2, 4)
         predicate = on_steps(
             Statistic.COUNT_EVENTS,
             (at_least("clearance", clearance),),
@@ -336,10 +337,6 @@ def _on_the_floor_first() -> Window:
     return Window(after=(at_most("airborne", 0.5),))
 
 
-def _jump_clearance(plan: Plan) -> float:
-    return plan.milestones[0].amount
-
-
 def _at_most_high(use: Use) -> Addition:
     """No jump higher than a number."""
     use.need("clearance")
@@ -361,7 +358,7 @@ def _jump_way(use: Use) -> Addition:
     use.need("clearance", "velocity_x", "displacement_x")
     sign = 1 if use.value == "forward" else -1
     speed = at_least("velocity_x", 0.5) if sign > 0 else at_most("velocity_x", -0.5)
-    half = round(_jump_clearance(use.plan) / 2, 4)
+    half = round(clearance_of(use.plan) / 2, 4)
     flies = criterion_of(
         f"jumps_{use.value}",
         f"Moves {use.value} while it is in the air",
