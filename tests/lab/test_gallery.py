@@ -52,6 +52,8 @@ def test_the_command_describes_and_says_why_not(tmp_path: Path, capsys: pytest.C
     assert snake["actions"] == 5
     assert "| snake |" in document.read_text()
     assert main(["lab", "gallery", "--only", "unicorn", *words]) == 2
+    for sentence in next(exhibit.sentences for exhibit in EXHIBITS if exhibit.name == "snake"):
+        assert main(["run", sentence, "--env", "snake", "--dry-run", "--runs-dir", str(tmp_path / "runs")]) == 0
 
 
 def test_the_table_counts_sessions_of_each_sentence() -> None:

@@ -42,7 +42,7 @@ EXHIBITS = (
         f"{_ARMS}/leap_hand/xmls/scene_mjx_cube.xml",
         ("reach the cube", "reach the cube smoothly"),
     ),
-    Exhibit("snake", "", "snake.xml", ("move forward", "turn left")),
+    Exhibit("snake", "", "snake.xml", ("move forward", "turn left 90 degrees")),
 )
 
 
