@@ -153,6 +153,10 @@ class JointControl(Contract):
     """[N m or N]; None where the model has none."""
 
 
+FALLS = "from which it falls when nothing moves"
+"""What a choice of a stance says where nothing else holds the robot up."""
+
+
 class RobotModel(Contract):
     """A robot from a model file: the model as one text, and what was derived from it."""
 
@@ -175,6 +179,11 @@ class RobotModel(Contract):
     where nothing is laid."""
     overridden: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Choices that a file beside the model made, by its keys."""
+
+    @property
+    def falls(self) -> bool:
+        """Whether it falls from its stance when nothing moves."""
+        return any(FALLS in choice for choice in self.choices)
 
 
 class EnvModule(Contract):

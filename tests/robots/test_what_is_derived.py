@@ -8,6 +8,7 @@ from robot_files import PONY
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
+from p2p.rewards.templates.body_table import body_of
 from p2p.worker.description.describe import describe_robot
 
 TEXT = PONY.read_text()
@@ -94,6 +95,17 @@ def test_motors_hold_nothing_so_that_poses_are_tried_while_joints_are_held(tmp_p
     knees = spec.robot.stance[8::2]
     assert all(-2.7 < knee < -0.25 for knee in knees), "a zero pose beyond the joints' ranges is none"
     assert spec.rest_height > 0.2
+
+
+def test_a_robot_that_falls_from_its_stance_is_trained_longer_to_stand(tmp_path: Path) -> None:
+    weak = described(tmp_path, TEXT.replace('forcerange="-24 24"', 'forcerange="-0.5 0.5"'))
+    strong = described(tmp_path, TEXT)
+    for spec, falls in ((weak, True), (strong, False)):
+        assert spec.robot is not None
+        assert spec.robot.falls == falls
+        assert ("from which it falls when nothing moves: training has to keep it up" in words(spec)) == falls
+    assert body_of(weak).budget("still") > 3 * body_of(strong).budget("still")
+    assert body_of(weak).budget("move") == body_of(strong).budget("move")
 
 
 def test_a_box_to_be_lifted_is_no_robot_and_a_tendon_no_joint(tmp_path: Path) -> None:

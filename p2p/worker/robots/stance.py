@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.contracts.env import FALLS
 from p2p.contracts.errors import InvalidInput
 from p2p.worker.engine.morphology import BALL, FREE, collides, floor_geom, robot_geoms, within_limits
 from p2p.worker.features.kinematics import GeomHeights
@@ -93,7 +94,7 @@ def find_stance(
             + (f", since it falls from {called}" if servos else held)
         )
         return best
-    choices.append(f"stance: {called}, from which it falls when nothing moves: training has to keep it up")
+    choices.append(f"stance: {called}, {FALLS}: training has to keep it up")
     return Stance(first, upright)
 
 
