@@ -153,10 +153,6 @@ class JointControl(Contract):
     """[N m or N]; None where the model has none."""
 
 
-FALLS = "from which it falls when nothing moves"
-"""What a choice of a stance says where nothing else holds the robot up."""
-
-
 class RobotModel(Contract):
     """A robot from a model file: the model as one text, and what was derived from it."""
 
@@ -172,6 +168,8 @@ class RobotModel(Contract):
     """Largest change of a free base's place at an episode's start [m]; None where it is that of every position."""
     control: tuple[JointControl, ...] = ()
     """Of each action, in their order; empty in robots of before it was kept."""
+    falls: bool = Field(default=False, exclude_if=lambda falls: not falls)
+    """Whether it falls from its stance when nothing moves."""
     choices: tuple[str, ...]
     """What was chosen, and why, in words."""
     loose: str | None = Field(default=None, exclude_if=lambda body: body is None)
@@ -179,11 +177,6 @@ class RobotModel(Contract):
     where nothing is laid."""
     overridden: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Choices that a file beside the model made, by its keys."""
-
-    @property
-    def falls(self) -> bool:
-        """Whether it falls from its stance when nothing moves."""
-        return any(FALLS in choice for choice in self.choices)
 
 
 class EnvModule(Contract):

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from math import inf
 
-from p2p.contracts.env import EnvSpec, RobotModel, inner_joints
+from p2p.contracts.env import EnvSpec, inner_joints
 from p2p.rewards.arms import arms_of
 from p2p.rewards.legs import four_feet
 from p2p.rewards.templates.bodies import Band, JumpLimits, Pacing, RobotFacts, Thing, Upright
@@ -320,12 +320,8 @@ def _guess(spec: EnvSpec) -> RobotFacts:
         high=0.95 * height,
         jump=JumpLimits(once=0.1, high=0.25, rise=1.5 * height),
         terminates=spec.can_disable_termination,
-        budgets=_budgets(spec.robot) if spec.robot is not None else {},
+        budgets={} if spec.robot is None else OF_MODEL_FILES | (OF_FALLING_ROBOTS if spec.robot.falls else {}),
     )
-
-
-def _budgets(robot: RobotModel) -> dict[str, int]:
-    return OF_MODEL_FILES | (OF_FALLING_ROBOTS if robot.falls else {})
 
 
 _NEEDS: dict[str, tuple[str, ...]] = {

@@ -149,6 +149,7 @@ def _derived(path: Path) -> Derived:
         healthy=healthy,
         start_noise_m=start_noise_m,
         control=control,
+        falls=stance.falls,
         choices=tuple(choices),
         loose=reaching.loose if reaching is not None else None,
         overridden=tuple(name for name in RobotOverrides.model_fields if told and name in told.model_fields_set),

@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.env import FALLS
 from p2p.contracts.errors import InvalidInput
 from p2p.worker.engine.morphology import BALL, FREE, collides, floor_geom, robot_geoms, within_limits
 from p2p.worker.features.kinematics import GeomHeights
@@ -34,7 +33,9 @@ class Stance(NamedTuple):
     asked: Pose
     """What its servos are asked for (nq); under its weight they give way."""
     rests: Pose
-    """Where it comes to rest then (nq)."""
+    """Where it comes to rest then (nq); where it falls, the pose that was asked for, on the floor."""
+    falls: bool = False
+    """Whether it falls from there when nothing moves."""
 
 
 class Said(NamedTuple):
@@ -94,8 +95,8 @@ def find_stance(
             + (f", since it falls from {called}" if servos else held)
         )
         return best
-    choices.append(f"stance: {called}, {FALLS}: training has to keep it up")
-    return Stance(first, upright)
+    choices.append(f"stance: {called}, from which it falls when nothing moves: training has to keep it up")
+    return Stance(first, upright, falls=True)
 
 
 def _held(spec: mujoco.MjSpec) -> mujoco.MjModel:
