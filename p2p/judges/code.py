@@ -84,7 +84,7 @@ def _judge(
         measured = [predicates.measure(intent, rollout, evaluation.dt) for rollout in features]
         scores = scoring.score(intent, measured, evaluation.rollouts)
     except UnknownName as error:
-        older = "Rollouts that an older p2p recorded lack what was added since; those of a new training have it."
+        older = "Rollouts that an older p2p recorded lack features that were added since: train again to have them."
         return _no_verdict(intent, evaluation, pass_threshold, f"{error} {older}")
     except InvalidInput as error:
         return _no_verdict(intent, evaluation, pass_threshold, str(error))

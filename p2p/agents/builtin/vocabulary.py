@@ -234,7 +234,7 @@ _LYING = "lying and kneeling are not measured yet; 'land on your feet', 'stay lo
 _ORDER = "say the steps in their order, with 'then' between them"
 _UNMEASURED: tuple[tuple[str, str], ...] = (
     (_STEPS, "steps / strides / with quick steps / quick steps / with slow steps / in steps"),
-    ("a number of steps is not counted; say for how many seconds", "a step / one step / a single step / a few steps"),
+    ("a number of steps is not counted; say for how many seconds", "a step / a single step / a few steps"),
     ("the height of the toes is not measured yet; say 'on tiptoe'", "on your heels"),
     (
         _LANDING,

@@ -90,7 +90,7 @@ class Quality:
     """Whether it reads the place or heading since the start, which steps before it would change."""
 
     def phrase(self, value: str) -> str:
-        """What a sentence says for it and its value; a side that is left open is "either side", and "one arm"."""
+        """Its words in a sentence: "to the left"; "to either side", or "with one arm", where the side is left open."""
         side = {EITHER: "either side", "one": "one"}.get(value, "the %")
         return self.text.replace("the %", side).replace("%", value)
 
