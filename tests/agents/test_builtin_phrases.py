@@ -104,6 +104,13 @@ def test_a_sentence_becomes_skills(env: str, sentence: str, skills: tuple[Skill,
         ("HalfCheetah", "jump then run then jump then run", "4 steps"),
         ("HalfCheetah", "walk for 90 seconds", "longer than"),
         ("Ant", "turn left", "needs an angle"),
+        ("Ant", "walk on two legs", "'two legs' in"),
+        ("Ant", "walk like a Drunk sailor!", "'like a Drunk sailor' in"),
+        ("Ant", "walk slowly at first", "'at first' says that something else follows"),
+        ("Ant", "run, then start by walking", "'start by' says that something else follows"),
+        ("Ant", "spin left and so on", "'and so on' cannot be measured"),
+        ("Ant", "walk to me", "'to me' cannot be measured: there is nothing and nobody else"),
+        ("Ant", "jump on the robot", "'on the robot' cannot be measured"),
     ],
 )
 def test_what_is_not_understood_is_named(env: str, sentence: str, named: str) -> None:
@@ -149,6 +156,14 @@ def test_what_is_not_understood_is_named(env: str, sentence: str, named: str) ->
 def test_a_skill_the_robot_cannot_do_is_refused_with_the_reason(env: str, sentence: str, reason: str) -> None:
     with pytest.raises(UnknownPhrase, match=reason):
         BuiltinAuthor().elicit(sentence, load(f"{env}-v5"))
+
+
+@pytest.mark.parametrize(
+    "sentence", ["first walk, then run", "start by walking, then run", "walk to begin with, and then run"]
+)
+def test_a_first_step_may_be_called_so(sentence: str) -> None:
+    env = load("Ant-v5")
+    assert BuiltinAuthor().elicit(sentence, env).criteria == BuiltinAuthor().elicit("walk, then run", env).criteria
 
 
 @pytest.mark.parametrize("sentence", ["do a backflip upright", "stand still at 2 m/s", "reach the target in place"])

@@ -221,6 +221,7 @@ _READERS: dict[Kind, Callable[[Draft, Mark, str], None]] = {
     Kind.CONTEXT: _read_context,
     Kind.ROBOT: lambda _draft, _mark, _text: None,
     Kind.FILLER: lambda _draft, _mark, _text: None,
+    Kind.FIRST: lambda _draft, _mark, _text: None,
 }
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from p2p.agents.builtin.meaning import Said, skill_of
-from p2p.agents.builtin.refusals import UnreadPart, explained, meant, not_understood
+from p2p.agents.builtin.refusals import UnreadPart, explained, hints, meant, not_understood
 from p2p.agents.builtin.things import named_target
 from p2p.agents.builtin.tokens import NumberWithUnit, Token, tokens
 from p2p.agents.builtin.vocabulary import LEXICON, LONGEST, PARTS, Kind, Mark
@@ -104,8 +104,14 @@ def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
                 )
     ground = _ground(pieces, body)
     steps = _steps([piece for piece in pieces if piece.kind is not Kind.GROUND])
-    rest = tuple(explained(part) for part in _open(steps))
+    rest = tuple(explained(part, sentence) for part in _open(steps))
     _require_parts(steps, body)
+    if first := next((piece.text for piece in steps[-1] if piece.kind is Kind.FIRST), None):
+        raise UnknownPhrase(
+            f"{first!r} says that something else follows; say it after 'then', or leave {first!r} out.",
+            Refusal.VAGUE,
+            (first,),
+        )
     if rest and not partly:
         raise _open_error(rest, sentence)
     if len(steps) > MAX_STEPS:
@@ -167,7 +173,7 @@ def _require_parts(steps: Sequence[Sequence[Piece]], body: RobotFacts) -> None:
                     raise UnknownPhrase(
                         f"{piece.text!r}: {body.noun} has no {noun}.", Refusal.IMPOSSIBLE, (piece.text,)
                     )
-            if reaches and piece.mark is None and not explained(piece).suggestions:
+            if reaches and piece.mark is None and not hints(piece):
                 here = "its target alone" if body.has("target_distance") else "nothing to reach"
                 here = body.thing.in_words if body.thing is not None else here
                 raise UnknownPhrase(
@@ -271,7 +277,7 @@ def _carried(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
 
 
 def _says_something(piece: Piece) -> bool:
-    return piece.kind is not Kind.FILLER
+    return piece.kind not in (Kind.FILLER, Kind.FIRST)
 
 
 def _open(steps: Sequence[Sequence[Piece]]) -> list[Piece]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from p2p.agents.builtin.spelling import nearest
-from p2p.agents.builtin.tokens import LIMIT_WORDS, UNIT_WORDS, NumberWithUnit
+from p2p.agents.builtin.tokens import LIMIT_WORDS, UNIT_WORDS, NumberWithUnit, as_said
 from p2p.agents.builtin.vocabulary import LEXICON, Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.remedies import Remedy
@@ -43,15 +43,19 @@ class Part(Protocol):
         ...
 
 
-def explained(part: Part) -> UnreadPart:
-    """Why a part of a sentence is left over."""
+def explained(part: Part, sentence: str) -> UnreadPart:
+    """Why a part of a sentence is left over, in the words of the sentence."""
+    said = as_said(part.text, sentence)
     if isinstance(part.mark, Mark):
         kind = Refusal.VAGUE if part.mark.kind is Kind.VAGUE else Refusal.UNMEASURED
         what = "leaves something open" if kind is Refusal.VAGUE else "cannot be measured"
-        return UnreadPart(part.text, kind, f"{part.text!r} {what}: {part.mark.value}.")
-    hints = tuple(other for word in part.text.split() if word != (other := meant(word)))
-    problem = f"Not understood: {part.text!r}."
-    return UnreadPart(part.text, Refusal.UNKNOWN, problem, hints)
+        return UnreadPart(said, kind, f"{said!r} {what}: {part.mark.value}.")
+    return UnreadPart(said, Refusal.UNKNOWN, f"Not understood: {said!r}.", hints(part))
+
+
+def hints(part: Part) -> tuple[str, ...]:
+    """Known words that the unknown ones of a part may misspell."""
+    return tuple(other for word in part.text.split() if word != (other := meant(word)))
 
 
 def meant(word: str) -> str:

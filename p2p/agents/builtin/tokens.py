@@ -133,6 +133,9 @@ _SIGNS = (
     (">=", " at least "), ("≥", " at least "), ("<=", " at most "), ("≤", " at most "),
     (">", " more than "), ("<", " less than "), ("≈", " about "), ("~", " about "), ("&", " and "), ("’", "'"),
 )  # fmt: skip
+_MARKS = ",;:.!?\"'()"
+_LONGER_READ, _LONGER_SAID = 2, 4
+"""Words by which what is read may be longer than what is said, and the other way round."""
 _DASH = re.compile(r"(?<=\d)\s*[-–—]\s*(?=\d)")
 _POSSESSIVE = {"its": "your", "his": "your", "her": "your", "their": "your"}
 
@@ -155,6 +158,25 @@ def tokens(sentence: str) -> tuple[Token, ...]:
             f"There is a negative number in {sentence!r}; say the direction in words instead.", Refusal.CONFLICT
         )
     return tuple(_with_limits(list(_with_quantities(with_feet(found)))))
+
+
+def as_said(read: str, sentence: str) -> str:
+    """Part of a sentence that is read as `read`: "front foot" for "front your feet"; `read` where no part is."""
+    words = sentence.split()
+    length = len(read.split())
+    for size in range(max(1, length - _LONGER_READ), length + _LONGER_SAID + 1):
+        for start in range(len(words) - size + 1):
+            part = " ".join(words[start : start + size])
+            if _read_as(part) == read:
+                return part.strip(_MARKS)
+    return read
+
+
+def _read_as(part: str) -> str | None:
+    try:
+        return " ".join(token if isinstance(token, str) else token.text for token in tokens(part))
+    except UnknownPhrase:  # numbers that only the whole sentence puts in their places
+        return None
 
 
 def canonical(word: str) -> str:

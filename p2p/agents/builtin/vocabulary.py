@@ -28,6 +28,8 @@ class Kind(StrEnum):
     """A turn about the vertical, whose angle must be said."""
     NEXT = "next"
     """Begins the next step."""
+    FIRST = "first"
+    """Says that another step follows."""
     FASTEST = "fastest"
     """As fast as the body can."""
     VERY = "very"
@@ -277,6 +279,12 @@ _UNMEASURED: tuple[tuple[str, str], ...] = (
     ("such a path is not measured yet; say 'in a circle to the left' or 'in a straight line'",
      "zigzag / in a zigzag / in zigzags / in a figure eight / in a square / in a spiral / in an s shape / in a curve / "
      "in a zig zag / around / about"),
+    ("what goes on is not said; say the steps in their order, with 'then' between them",
+     "and so on / and so forth / etc / et cetera"),
+    ("there is nothing and nobody else; say a direction, such as 'forward'",
+     " / ".join(f"{where} {what}" for where in ("to", "at", "on", "in", "by")
+                for what in ("me", "us", "him", "her", "it", "you", "the robot", "a robot", "the agent"))
+     + " / with me / with us / with him / with her / with it / with you / on this / on that"),
     (_ORDER, "until / before / after / once you / as soon as / when / if / at the same time / meanwhile"),
     ("moods and styles are not measured, only the motors' effort; say 'with little effort' or 'smoothly'",
      "tired / drunk / happy / sad / angry / elegantly / naturally / "
@@ -618,6 +626,11 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
         "and finally / next",
     ),
     (
+        Mark(Kind.FIRST),
+        "first / at first / first of all / to start with / to begin with / for a start / start with / begin with / "
+        "starting with / beginning with / start by / begin by / starting by / beginning by",
+    ),
+    (
         Mark(Kind.CIRCLE),
         "in circles / in a circle / around in circles / around in a circle / in a wide circle / in a big circle",
     ),
@@ -691,7 +704,7 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
         Mark(Kind.FILLER),
         "a / an / the / it / itself / you / your / yourself / please / to / and / at / with / while / but / "
         "robot / creature / agent / should / must / will / can / i want / id like / want / be / able / just / simply / "
-        "of / for / first / in / that / which / on / keep on / me / during / could / would / now / us / this / is / "
+        "of / for / in / that / which / on / keep on / me / during / could / would / now / us / this / is / "
         "him / her / so that / goal is / task is / like you to / "
         "lets / we / i / my / by / so / hey / hi / kindly / how",
     ),
