@@ -12,7 +12,7 @@ from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import NOT_PASSED, InvalidInput
-from p2p.lab.contracts.attack import ATTACKED, Attack, AttackRequest
+from p2p.lab.contracts.attack import ATTACKED, HELD_BACK, Attack, AttackRequest
 from p2p.lab.judges.calibrate import attack as search
 from p2p.lab.judges.calibrate import film_attack
 from p2p.service.machines.setup import require_training
@@ -22,6 +22,7 @@ ATTACK_EXAMPLES = examples(
     'p2p judge attack "walk forward" --env Ant-v5',
     'p2p attack "spin in place" --env Ant-v5 --tries 2000 --seed 7',
     "p2p judge attack --all --table docs/attacks.md",
+    "p2p judge attack --held-back --table docs/attacks.md",
 )
 _TRIES, _SEED = (AttackRequest.model_fields[name].default for name in ("tries", "seed"))
 
@@ -30,13 +31,19 @@ def attack(  # noqa: PLR0913  typer reads one parameter per option
     sentence: Annotated[str | None, typer.Argument(help="A sentence of the calibration set.")] = None,
     env: Annotated[str | None, typer.Option("--env", help="Robot of the calibration set.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Attack the 20 sentences of docs/attacks.md.")] = False,
+    held_back: Annotated[
+        bool, typer.Option("--held-back", help="Attack the 48 others, on which no criterion was mended.")
+    ] = False,
     tries: Annotated[int, typer.Option(min=1, max=100_000, help="Motions played for each sentence.")] = _TRIES,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the search.")] = _SEED,
     film: Annotated[bool, typer.Option("--film/--no-film", help="Film what is found for a single sentence.")] = True,
     readme: Annotated[
         Path | None,
         typer.Option(
-            "--table", exists=True, dir_okay=False, help="File to write the table to, between its `attacks` markers."
+            "--table",
+            exists=True,
+            dir_okay=False,
+            help="File to write the table to, between its `attacks` or `attacks_held_back` markers.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -51,8 +58,8 @@ def attack(  # noqa: PLR0913  typer reads one parameter per option
     ws = open_workspace(runs_dir)
     output = Output(as_json)
     require_training(ws)
-    pairs = _pairs(sentence, env, everything)
-    place = TablePlace(readme, "attacks") if readme is not None else None
+    pairs = _pairs(sentence, env, everything, held_back)
+    place = TablePlace(readme, "attacks_held_back" if held_back else "attacks") if readme is not None else None
     begun = time.monotonic()
     found = search(ws, pairs, tries, seed, lambda text: output.console.print(text, markup=False))
     seconds = time.monotonic() - begun
@@ -74,12 +81,14 @@ def attack(  # noqa: PLR0913  typer reads one parameter per option
         raise typer.Exit(NOT_PASSED)
 
 
-def _pairs(sentence: str | None, env: str | None, everything: bool) -> tuple[tuple[str, str], ...]:
-    if everything and sentence is None and env is None:
-        return ATTACKED
-    if everything or sentence is None or env is None:
-        raise InvalidInput('Expected a sentence and its robot, or --all: p2p judge attack "walk forward" --env Ant-v5')
-    return ((env, sentence),)
+def _pairs(sentence: str | None, env: str | None, everything: bool, held_back: bool) -> tuple[tuple[str, str], ...]:
+    if sentence is not None and env is not None and not (everything or held_back):
+        return ((env, sentence),)
+    if sentence is None and env is None and everything != held_back:
+        return ATTACKED if everything else HELD_BACK
+    raise InvalidInput(
+        'Expected a sentence and its robot, or --all, or --held-back: p2p judge attack "walk forward" --env Ant-v5'
+    )
 
 
 def _cells(each: Attack) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from p2p.analysis.predicates import measure
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.envs import catalog
-from p2p.lab.contracts.attack import ATTACKED, AttackRequest
+from p2p.lab.contracts.attack import ATTACKED, HELD_BACK, AttackRequest
 from p2p.lab.contracts.calibration import ClipsRequest
 from p2p.lab.records import AttackRecord
 from p2p.lab.worker.attack import truth
@@ -180,9 +180,12 @@ def test_motors_that_are_let_go_are_simulated() -> None:
     assert abs(played.qvel[-1, 0]) < 0.3
 
 
-@pytest.mark.parametrize(("env_id", "sentence"), ATTACKED)
-def test_every_sentence_of_the_table_is_measured_and_its_truth_known(env_id: str, sentence: str) -> None:
-    asked = {each.sentence: each for each in ROBOTS[env_id].asked}
-    assert asked[sentence].skill in truth.SKILLS
+def test_the_tables_have_every_sentence_whose_truth_can_be_told() -> None:
+    told = [(robot.env_id, a.sentence) for robot in ROBOTS.values() for a in robot.asked if a.skill in truth.SKILLS]
+    assert sorted(ATTACKED + HELD_BACK) == sorted(told)
+
+
+@pytest.mark.parametrize(("env_id", "sentence"), ATTACKED + HELD_BACK)
+def test_every_sentence_of_the_tables_is_measured(env_id: str, sentence: str) -> None:
     intent = BuiltinAuthor().elicit(sentence, catalog.load(env_id))
     assert all(criterion.predicate is not None for criterion in intent.criteria)

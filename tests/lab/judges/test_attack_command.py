@@ -15,6 +15,7 @@ def test_a_sentence_and_its_robot_or_all_of_them_are_needed(capsys: Capture) -> 
     assert main(["judge", "attack"]) == 2
     assert "--all" in capsys.readouterr().err
     assert main(["judge", "attack", "walk forward", "--all"]) == 2
+    assert main(["judge", "attack", "--all", "--held-back"]) == 2
     assert main(["judge", "attack", "walk forward", "--env", "Reacher-v5"]) == 2
     assert main(["judge", "attack", "walk forward slowly", "--env", "HalfCheetah-v5"]) == 2
     assert "run forward as fast as you can" in capsys.readouterr().err
