@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 from p2p.contracts.intent import interval_in_words, share_in_words
 from p2p.contracts.judgment import CriterionScore
-from p2p.contracts.suite import CaseResult
+from p2p.contracts.suite import CaseResult, ExamResult
 from p2p.service.progress.session_view import view_session
 from p2p.service.workspace import Workspace
 
-HEADER = (
-    "| sentence | environment | seed | verdict | success on report rollouts [95 %] | iterations | time | measured |",
-    "|---|---|---|---|---|---|---|---|",
+_COLUMNS = (
+    *("sentence", "environment", "seed", "verdict", "success on report rollouts [95 %]"),
+    *("exam", "iterations", "time", "measured"),
 )
+HEADER = (f"| {' | '.join(_COLUMNS)} |", f"|{'---|' * len(_COLUMNS)}")
 
 
 def table(ws: Workspace, results: Sequence[CaseResult]) -> str:
@@ -34,12 +35,19 @@ def table(ws: Workspace, results: Sequence[CaseResult]) -> str:
             str(view.session.seed),
             str(view.status),
             success,
+            _exam(result.exam),
             str(len(view.history)),
             f"{seconds} s",
             measured,
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _exam(exam: ExamResult | None) -> str:
+    if exam is None:
+        return "–"
+    return f"{'passed' if exam.passed else 'not passed'}, {exam.n_met} of {exam.n_rollouts}"
 
 
 def _criterion(criterion: CriterionScore) -> str:

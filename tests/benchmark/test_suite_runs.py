@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from shared_sessions import BALANCE, end_films, made_once
 
+from p2p.benchmark.report import table
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.session import NewSession
 from p2p.contracts.suite import Gate, NewSuiteRun, Outcome, RunState, SuiteRunView
@@ -147,6 +148,17 @@ def test_sessions_of_a_run_have_ended_with_their_own_verdict_and_an_exam(finishe
     assert second is not None
     assert first.features_sha256 != second.features_sha256
     assert first.policy_sha256 != second.policy_sha256
+
+
+def test_a_table_tells_each_exam_beside_the_verdict(finished: Path) -> None:
+    ws = Workspace(Settings(runs_dir=finished / "runs"))
+    view = view_suite_run(ws, "poles")
+    _, _, *rows = table(ws, view.results).splitlines()
+    told = [row.split(" | ")[5] for row in rows]
+    exams = [result.exam for result in view.results if result.exam is not None]
+    assert [row for row in told if row != "–"] == [
+        f"{'passed' if exam.passed else 'not passed'}, {exam.n_met} of 10" for exam in exams
+    ]
 
 
 def test_no_session_and_no_job_of_one_holds_anything_of_an_exam(finished: Path) -> None:
