@@ -95,10 +95,12 @@ def listing(specs: tuple[EnvSpec, ...], names: Mapping[str, str]) -> Table:
 def description(spec: EnvSpec) -> list[RenderableType]:
     """Everything a reward's author wants to know about an environment."""
     seconds = spec.max_episode_steps * spec.dt
+    lies = spec.robot is not None and spec.robot.lying is not None
+    pose = "as it stands; it begins lying" if lies else "in the initial pose"
     facts = (
         f"control period {spec.dt:g} s ({spec.frame_skip} simulator steps), "
         f"at most {spec.max_episode_steps} steps ({seconds:g} s) an episode, ends early {spec.termination}; "
-        f"mass {spec.total_mass:.3g} kg, torso at {spec.rest_height:.3g} m in the initial pose"
+        f"mass {spec.total_mass:.3g} kg, torso at {spec.rest_height:.3g} m {pose}"
     )
     observation = table("index", "name", "quantity", "unit", "frame", title="Observation")
     for entry in spec.observation:

@@ -161,9 +161,12 @@ class RobotModel(Contract):
     xml: str
     """MJCF that needs no other file; each action is in [-1, 1], and 0 holds the stance."""
     stance: tuple[float, ...]
-    """Positions (nq) in which episodes begin: the robot at rest [m, rad]."""
+    """Positions (nq) in which it stands at rest, and its episodes begin unless it is `lying` [m, rad]."""
+    lying: tuple[float, ...] | None = Field(default=None, exclude_if=lambda pose: pose is None)
+    """Positions (nq) in which the episodes of a robot begin that is to stand up [m, rad]."""
     healthy: tuple[float, float] | None
-    """Heights of the torso between which an episode goes on [m]; None for a robot that is fixed to the ground."""
+    """Heights of the torso between which an episode goes on [m]; None for a robot that is fixed to the ground, or lies
+    on it."""
     start_noise_m: float | None = Field(default=None, exclude_if=lambda noise: noise is None)
     """Largest change of a free base's place at an episode's start [m]; None where it is that of every position."""
     control: tuple[JointControl, ...] = ()
@@ -218,7 +221,7 @@ class EnvSpec(Contract):
     total_mass: float
     """[kg]."""
     rest_height: float
-    """Height of the torso in the initial pose [m]."""
+    """Height of the torso in the initial pose, or, of a robot that lies in that, as it stands [m]."""
     rest_clearance: float = 0.0
     """Height of the robot's lowest point when it rests on the floor [m]; not 0, as contacts have margins and give."""
     morphology: Morphology

@@ -24,6 +24,8 @@ class RobotOverrides(Contract):
     stance: Name | dict[Name, float] | None = None
     """Name of a keyframe, or a table of joints with their angles; joints that are not in it keep the first pose
     [rad, or m of a slide]."""
+    lying: Literal["back", "side"] | None = None
+    """On what the robot lies as its episodes begin: it can be asked to stand up, and no more."""
     healthy: tuple[float, float] | None = None
     """Heights of the torso between which a training episode goes on [m]."""
     excluded_actuators: tuple[Name, ...] = ()

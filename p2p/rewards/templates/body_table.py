@@ -13,7 +13,9 @@ from p2p.rewards.legs import four_feet
 from p2p.rewards.templates.bodies import Band, JumpLimits, Pacing, RobotFacts, Thing, Upright
 from p2p.rewards.templates.skill import Pace
 
-OF_MODEL_FILES = {"reach": 1_000_000, "move": 1_200_000}
+STANDS = 0.7
+"""Lowest torso of a robot that stands, as a share of its height in the stance."""
+OF_MODEL_FILES = {"reach": 1_000_000, "move": 1_200_000, "stand_up": 3_000_000}
 """Training steps of robots from model files, at most: a training ends when its verdict is clear. With 1.2 million a Go1
 moved forward with seeds 1, 2 and 3, and was clear after 750,000 and 600,000 with the latter two; with 600,000 in all
 seed 3 failed. A gripper was 5 mm too far from its box after 500,000 with seed 1."""
@@ -198,19 +200,18 @@ _HUMANOID = RobotFacts(
     terminates=True,
     budgets=dict.fromkeys(("move", "jump", "spin"), 1_000_000) | {"posture": 2_000_000, "still": 3_000_000},
 )
+_ON_ITS_FEET = ("move", "follow", "still", "posture", "jump", "spin", "flip", "rear")
 _LYING = RobotFacts(
     noun="the humanoid",
     skills=frozenset({"stand_up"}),
-    refusals=dict.fromkeys(
-        ("move", "follow", "still", "posture", "jump", "spin", "flip", "rear"), "it lies on its back at the start"
-    ),
+    refusals=dict.fromkeys(_ON_ITS_FEET, "it lies on its back at the start"),
     effort=0.05,
     stand=Band(1.0, 1.6),
     budgets={"stand_up": 6_000_000},
 )
 _ARM = "it is an arm that is fixed to the ground"
 _CART = "it is a cart with a pole"
-_MOTIONS = ("move", "follow", "still", "posture", "jump", "spin", "flip", "rear", "stand_up")
+_MOTIONS = (*_ON_ITS_FEET, "stand_up")
 
 BODIES: dict[str, RobotFacts] = {
     "HalfCheetah-v5": _CHEETAH,
@@ -262,7 +263,8 @@ def body_of(spec: EnvSpec) -> RobotFacts:
     """Facts about a robot; guessed from its description if it is not in the table."""
     known = BODIES.get(spec.env_id) or _guess(spec)
     names = [part.name for part in spec.bodies] + [part.name for part in spec.joints] + [g.name for g in spec.geoms]
-    feet = four_feet(spec) if "airborne" in spec.feature_names else None
+    lies = spec.robot is not None and spec.robot.lying is not None
+    feet = four_feet(spec) if "airborne" in spec.feature_names and not lies else None
     stand = known.stand
     middle = stand.low if stand.high == inf else (stand.low + stand.high) / 2.0
     return replace(
@@ -302,6 +304,14 @@ def _thing(spec: EnvSpec) -> Thing:
 def _guess(spec: EnvSpec) -> RobotFacts:
     features = frozenset(spec.feature_names)
     height = max(spec.rest_height, 0.1)
+    if spec.robot is not None and spec.robot.lying is not None:
+        return replace(
+            _LYING,
+            noun="the robot",
+            refusals=dict.fromkeys(_ON_ITS_FEET, "it lies on the floor at the start"),
+            stand=Band(round(STANDS * height, 3), round(1.2 * height, 3)),
+            budgets=OF_MODEL_FILES,
+        )
     skills = {name for name, needs in _NEEDS.items() if features.issuperset(needs)}
     solid = "up" in features
     loose = "yaw" in features
@@ -315,7 +325,7 @@ def _guess(spec: EnvSpec) -> RobotFacts:
             Pace.MODERATE: Pacing(Band(0.3, 1.5), Band(0.5, 1.2)),
             Pace.FAST: Pacing(Band(1.0)),
         },
-        stand=Band(0.7 * height, 1.2 * height),
+        stand=Band(STANDS * height, 1.2 * height),
         low=0.6 * height,
         high=0.95 * height,
         jump=JumpLimits(once=0.1, high=0.25, rise=1.5 * height),

@@ -87,12 +87,14 @@ def describe_robot(name: str, path: Path) -> EnvSpec:
     model = derived.robot
     env = RobotEnv(model, derived.frame_skip)
     initial = mujoco.MjData(env.model)
-    initial.qpos[:] = env.init_qpos
+    initial.qpos[:] = model.stance
     mujoco.mj_forward(env.model, initial)
     portrait = Portrait(f"From {model.source}.", *_guessed(env.model, initial, derived.morphology))
     parts: tuple[object, ...] = (model.xml, model.stance, model.healthy, derived.morphology, derived.frame_skip)
     if derived.morphology.target is not None:  # they were not yet told when robots without a target got their ids
         parts = (*parts, derived.morphology.target_radius, derived.morphology.height_counts)
+    if model.lying is not None:
+        parts = (*parts, model.lying)
     version = hashlib.sha256(repr(parts).encode()).hexdigest()[:VERSION_LENGTH]
     spec = _described(f"{name}-{version}", env, initial, portrait, MAX_EPISODE_STEPS, settling_s=0.0)  # it rests
     actions = tuple(
@@ -213,6 +215,8 @@ def _termination(env: Any) -> str:
     fixed = _TERMINATION.get(type(env).__name__)
     if fixed is not None:
         return fixed
+    if isinstance(env, RobotEnv) and env.healthy_heights is None:
+        return "never"
     if not getattr(env, "_terminate_when_unhealthy", False):
         return "by a rule of the environment's own, if it has one"
     rules = [_leaving("the torso's height", "m", env._healthy_z_range)]

@@ -49,13 +49,14 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
             self._starts = laid.training_starts if training else laid.judged_starts
         self.data = mujoco.MjData(self.model)
         self.frame_skip = frame_skip
-        self.init_qpos = np.array(robot.stance)
+        self.init_qpos = np.array(robot.lying or robot.stance)
         self.init_qvel = np.zeros(self.model.nv)
         self._reset_noise_scale = reset_noise_scale
         self._noise_of_positions = np.full(self.model.nq, reset_noise_scale)
         if robot.start_noise_m is not None:
             self._noise_of_positions[:3] = min(robot.start_noise_m, reset_noise_scale)
         self._terminate_when_unhealthy = terminate_when_unhealthy and robot.healthy is not None
+        self.healthy_heights = robot.healthy
         self._healthy_z_range = robot.healthy or (-np.inf, np.inf)
         first_is_free = int(self.model.jnt_type[0]) == int(mujoco.mjtJoint.mjJNT_FREE)
         self._skip = 2 if first_is_free and robot.loose is None else 0
@@ -74,7 +75,7 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """Begin an episode in the stance, with noise."""
+        """Begin an episode in the stance, or lying, with noise."""
         super().reset(seed=seed, options=options)
         mujoco.mj_resetData(self.model, self.data)
         noise = self._noise_of_positions

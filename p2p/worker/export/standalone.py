@@ -69,7 +69,7 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         robot = episode["robot"]
         self.model = mujoco.MjModel.from_xml_string(robot["xml"])
         self.data = mujoco.MjData(self.model)
-        self._stance = np.array(robot["stance"])
+        self._begins = np.array(robot.get("lying") or robot["stance"])
         self._frame_skip = int(episode["frame_skip"])
         self.dt = float(self.model.opt.timestep) * self._frame_skip
         self._noise = float(episode["env_kwargs"].get("reset_noise_scale", 0.02))
@@ -89,11 +89,11 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """Begin in the stance, with noise."""
+        """Begin in the stance, or lying, with noise."""
         super().reset(seed=seed, options=options)
         mujoco.mj_resetData(self.model, self.data)
         noise = self._noise_of_positions
-        self.data.qpos[:] = self._stance + self.np_random.uniform(-noise, noise)
+        self.data.qpos[:] = self._begins + self.np_random.uniform(-noise, noise)
         self.data.qvel[:] = self._noise * self.np_random.standard_normal(self.model.nv)
         if len(self._starts):
             self.data.qpos[:2] += self._starts[self.np_random.integers(len(self._starts))]
@@ -107,7 +107,7 @@ class Robot(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         joint = int(self.model.body(self._loose).jntadr[0])
         q, v = int(self.model.jnt_qposadr[joint]), int(self.model.jnt_dofadr[joint])
         away, angle = SPREAD_M * np.sqrt(self.np_random.random()), self.np_random.uniform(0.0, 2.0 * np.pi)
-        self.data.qpos[q : q + 7] = self._stance[q : q + 7]
+        self.data.qpos[q : q + 7] = self._begins[q : q + 7]
         self.data.qpos[q : q + 2] += away * np.array([np.cos(angle), np.sin(angle)])
         self.data.qvel[v : v + 6] = 0.0
 

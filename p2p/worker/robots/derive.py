@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import mujoco
 import numpy as np
@@ -39,7 +40,7 @@ from p2p.worker.robots.feet import feet_of
 from p2p.worker.robots.model_file import naming, read
 from p2p.worker.robots.overrides import exclude, named, names, read_overrides, said_feet, said_pose
 from p2p.worker.robots.reaching import find_reaching
-from p2p.worker.robots.stance import Pose, find_stance, lowest_points, said_stance
+from p2p.worker.robots.stance import SETTLING_S, Pose, find_stance, lie_down, lowest_points, said_stance
 
 CONTROL_S = 0.02
 """Control period [s], as legged robots are controlled."""
@@ -91,12 +92,12 @@ def _derived(path: Path) -> Derived:
         guessed = _with_torso(model, guessed, named("body", over.torso, names(model, "body")))
         choices.append(f"torso: {over.torso}, {says}")
     torso = index_of(model, "body", guessed.torso)
-    free = base_of(model, torso) is TorsoFreedom.FREE
-    if free and (int(model.jnt_type[0]) != FREE or int(model.jnt_bodyid[0]) != int(model.body_rootid[torso])):
-        raise InvalidInput(
-            f"Of what moves in {path.name} the robot is not the first. Put the body {guessed.torso!r} before the "
-            "others in the file."
-        )
+    base = base_of(model, torso)
+    free = base is TorsoFreedom.FREE
+    if free:
+        _require_first(model, torso, path.name)
+    elif over.lying is not None:
+        raise InvalidInput("lying: expected a robot with a free joint, and the base of this one has none.")
     said = said_stance(model)
     if over.stance is not None:
         said = said_pose(model, said, over.stance)
@@ -108,7 +109,7 @@ def _derived(path: Path) -> Derived:
         choices.append(f"left out the actuators {', '.join(over.excluded_actuators)}, {says}")
     reaching = find_reaching(spec, torso, over, says, choices)
     if has_motors:
-        _make_servos(spec, base_of(model, torso), reaching is not None, over.motors, choices)
+        _make_servos(spec, base, reaching is not None, over.motors, choices)
     model = _with_gains(spec, over, says, choices)
     stance = find_stance(spec, model, torso, free, said, choices)
     actions = actions_of(model, stance.asked, over.action_scale)
@@ -117,27 +118,15 @@ def _derived(path: Path) -> Derived:
     compile_actions(spec, actions)
     xml = spec.to_xml()
     model = mujoco.MjModel.from_xml_string(xml)
-    data = mujoco.MjData(model)
-    data.qpos[:] = stance.rests
-    mujoco.mj_forward(model, data)
-    morphology, rests = guessed, stance.rests
-    healthy = start_noise_m = None
+    stands = _Standing(guessed, stance.rests)
     if free:
-        morphology = _on_its_feet(model, torso, guessed, stance.rests, over, says, choices)
-        morphology = _facing_forwards(model, data, torso, morphology, over, says, choices)
-        rests = _turned_to_x(rests, data.xquat[torso], morphology, choices)
-        low, high = over.healthy or tuple(share * float(data.xpos[torso, 2]) for share in HEALTHY)
-        healthy = (low, high)
-        reason = says if over.healthy else f"{HEALTHY[0]:g} and {HEALTHY[1]:g} times that of its stance"
-        choices.append(f"healthy: torso from {low:.3g} to {high:.3g} m, {reason}")
-        start_noise_m = _noise_of_a_small_robot(float(data.xpos[torso, 2]), choices)
-    elif base_of(model, torso) is TorsoFreedom.FIXED:
+        stands = _free_to_move(model, torso, stands, over, says, choices)
+    elif base is TorsoFreedom.FIXED:
         choices.append(
             "fixed to the ground, since its base has no free joint: a robot that is to move about gets one by "
             f'base = "free" in {overrides_file(path).name} beside it'
         )
-    if reaching is not None:
-        morphology = reaching.of(morphology)
+    morphology = reaching.of(stands.morphology) if reaching is not None else stands.morphology
     timestep = float(model.opt.timestep)
     frame_skip = max(1, round((over.control_period or CONTROL_S) / timestep))
     reason = says if over.control_period else "as legged robots are controlled"
@@ -145,9 +134,10 @@ def _derived(path: Path) -> Derived:
     robot = RobotModel(
         source=path.name,
         xml=xml,
-        stance=tuple(rests.tolist()),
-        healthy=healthy,
-        start_noise_m=start_noise_m,
+        stance=tuple(stands.rests.tolist()),
+        lying=tuple(stands.lying.tolist()) if stands.lying is not None else None,
+        healthy=stands.healthy,
+        start_noise_m=stands.start_noise_m,
         control=control,
         falls=stance.falls,
         choices=tuple(choices),
@@ -157,6 +147,47 @@ def _derived(path: Path) -> Derived:
     return Derived(robot, morphology, actions, frame_skip)
 
 
+def _require_first(model: mujoco.MjModel, torso: int, file: str) -> None:
+    """Refuse a model in which something else than the robot moves before it."""
+    if int(model.jnt_type[0]) != FREE or int(model.jnt_bodyid[0]) != int(model.body_rootid[torso]):
+        raise InvalidInput(
+            f"Of what moves in {file} the robot is not the first. Put the body {name_of(model, 'body', torso)!r} "
+            "before the others in the file."
+        )
+
+
+class _Standing(NamedTuple):
+    """How a robot stands, and in what its episodes begin."""
+
+    morphology: Morphology
+    rests: Pose
+    lying: Pose | None = None
+    healthy: tuple[float, float] | None = None
+    start_noise_m: float | None = None
+
+
+def _free_to_move(
+    model: mujoco.MjModel, torso: int, guessed: _Standing, over: RobotOverrides, says: str, choices: list[str]
+) -> _Standing:
+    """A robot with a free base: its feet, which way it faces, and when it has fallen."""
+    data = mujoco.MjData(model)
+    data.qpos[:] = guessed.rests
+    mujoco.mj_forward(model, data)
+    height = float(data.xpos[torso, 2])
+    morphology = _on_its_feet(model, torso, guessed.morphology, guessed.rests, over, says, choices)
+    morphology = _facing_forwards(model, data, torso, morphology, over, says, choices)
+    rests = _turned_to_x(guessed.rests, data.xquat[torso], morphology, choices)
+    lying = healthy = None
+    if over.lying is not None:
+        lying = _lying(model, torso, rests, morphology, over.lying)
+        choices.append(f"begins lying: turned onto its {over.lying}, {says}, and let go for {SETTLING_S:g} s")
+    else:
+        low, high = healthy = over.healthy or (HEALTHY[0] * height, HEALTHY[1] * height)
+        reason = says if over.healthy else f"{HEALTHY[0]:g} and {HEALTHY[1]:g} times that of its stance"
+        choices.append(f"healthy: torso from {low:.3g} to {high:.3g} m, {reason}")
+    return _Standing(morphology, rests, lying, healthy, _noise_of_a_small_robot(height, choices))
+
+
 def _noise_of_a_small_robot(height: float, choices: list[str]) -> float | None:
     """Largest change of its place at an episode's start [m]; None for a robot that is large enough for the usual."""
     near = round(START_SHARE * height, 4)
@@ -164,6 +195,22 @@ def _noise_of_a_small_robot(height: float, choices: list[str]) -> float | None:
         return None
     choices.append(f"start: within {near:g} m of the stance, {START_SHARE:g} times its torso's height")
     return near
+
+
+def _lying(model: mujoco.MjModel, torso: int, rests: Pose, morphology: Morphology, on: Literal["back", "side"]) -> Pose:
+    """Where it lies (nq): two-legged robots fall backwards onto their back, others roll over.
+
+    Raises:
+        InvalidInput: it comes back to its feet.
+    """
+    legs = {int(model.geom_bodyid[index_of(model, "geom", foot)]) for foot in morphology.feet}
+    quarter = 0.5**0.5
+    over = (quarter, 0.0, -quarter, 0.0) if len(legs) <= 2 else (0.0, 1.0, 0.0, 0.0)
+    turned = np.array(over if on == "back" else (quarter, quarter, 0.0, 0.0))
+    found = lie_down(model, torso, rests, turned)
+    if found is None:
+        raise InvalidInput(f"lying: turned onto its {on}, the robot comes back to its feet, or bounces without end.")
+    return found
 
 
 def _make_servos(

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.errors import InvalidInput
+from p2p.rewards.rotations import multiply
 from p2p.worker.engine.morphology import BALL, FREE, collides, floor_geom, robot_geoms, within_limits
 from p2p.worker.features.kinematics import GeomHeights
 from p2p.worker.robots.actions import add_servos, is_servo
@@ -20,6 +21,8 @@ STILL = 0.2
 """Fastest that anything of a robot that stands moves, after it has settled [rad/s or m/s]."""
 UPRIGHT = 0.8
 """Least cosine of how far the torso has turned from the pose it was put in."""
+OVER = 0.5
+"""Largest cosine of how far the torso of a robot that lies has turned from its stance."""
 KEPT_HEIGHT = 0.6
 """Least share of its height that the torso keeps."""
 TRIED = 256
@@ -135,6 +138,34 @@ def _require_stable(model: mujoco.MjModel, pose: Pose, called: str) -> None:
             f"MuJoCo's simulation of the robot is not stable: from {called} its numbers grow without limit within "
             f"{BLOWING_UP_S:g} s. Give it a smaller timestep, more joint damping or armature, or softer actuators."
         )
+
+
+def lie_down(model: mujoco.MjModel, torso: int, rests: Pose, turned: NDArray[np.float64]) -> Pose | None:
+    """Where a robot comes to rest that is turned over, put on the floor and let go.
+
+    Args:
+        model: It, with actuators of which 0 asks for its stance.
+        torso: Its torso, with a free joint.
+        rests: Its stance (nq).
+        turned: How it is turned, in the world's frame: a quaternion (w, x, y, z).
+
+    Returns:
+        The pose (nq), at the place of the stance; None where it comes back to its feet.
+    """
+    data = mujoco.MjData(model)
+    data.qpos[:] = rests
+    mujoco.mj_kinematics(model, data)
+    up = data.xmat[torso].reshape(3, 3)[2].copy()
+    pose = rests.copy()
+    pose[3:7] = multiply(turned, rests[3:7])
+    data.qpos[:] = put_on_the_floor(model, torso, pose)
+    mujoco.mj_step(model, data, nstep=round(SETTLING_S / model.opt.timestep))
+    mujoco.mj_kinematics(model, data)
+    if blown_up(data) or float(data.xmat[torso].reshape(3, 3)[2] @ up) > OVER:
+        return None
+    found: Pose = data.qpos.copy()
+    found[:2] = rests[:2]
+    return found
 
 
 def blown_up(data: mujoco.MjData) -> bool:
