@@ -167,3 +167,14 @@ def test_each_centimetre_pays_and_within_the_limit_most(tmp_path: Path) -> None:
     assert steps == sorted(steps)
     assert steps[4] - steps[3] > 3 * (paid(0.07) - paid(0.08)), "where it is decided"
     assert paid(0.02, rate=1.0) < paid(0.02), "trembling costs"
+
+
+@pytest.mark.parametrize("sentence", ["jump", "jump 3 times", "jump, then stand still"])
+def test_a_robot_that_jumps_may_go_above_its_healthy_heights(robots: dict[str, EnvSpec], sentence: str) -> None:
+    pony = robots["pony"]
+    assert pony.robot is not None
+    assert pony.robot.healthy is not None
+    author = BuiltinAuthor()
+    config = author.write(author.elicit(sentence, pony), pony).config_changes
+    assert config["terminate_when_unhealthy"] is False
+    assert config["end_when"] == [f"height <= {pony.robot.healthy[0]:.4g}"]

@@ -137,6 +137,8 @@ class RobotFacts:
     """How far from its start a spin may get where "in place" is not said [m]."""
     terminates: bool = False
     """End training episodes on a fall, for skills on its feet."""
+    fallen: float | None = None
+    """Torso height below which a robot from a model file has fallen [m]."""
     budgets: Mapping[str, int] = field(default_factory=dict)
     """Skill -> training steps."""
     sequence_budget: int = 0

@@ -15,7 +15,7 @@ from p2p.rewards.templates.skill import Pace
 
 STANDS = 0.7
 """Lowest torso of a robot that stands, as a share of its height in the stance."""
-OF_MODEL_FILES = {"reach": 1_000_000, "move": 1_200_000, "stand_up": 3_000_000}
+OF_MODEL_FILES = {"reach": 1_000_000, "move": 1_200_000, "jump": 1_000_000, "stand_up": 3_000_000}
 """Training steps of robots from model files, at most: a training ends when its verdict is clear. With 1.2 million a Go1
 moved forward with seeds 1, 2 and 3, and was clear after 750,000 and 600,000 with the latter two; with 600,000 in all
 seed 3 failed. A gripper was 5 mm too far from its box after 500,000 with seed 1."""
@@ -330,6 +330,7 @@ def _guess(spec: EnvSpec) -> RobotFacts:
         high=0.95 * height,
         jump=JumpLimits(once=0.1, high=0.25, rise=1.5 * height),
         terminates=spec.can_disable_termination,
+        fallen=spec.robot.healthy[0] if spec.robot is not None and spec.robot.healthy is not None else None,
         budgets={} if spec.robot is None else OF_MODEL_FILES | (OF_FALLING_ROBOTS if spec.robot.falls else {}),
     )
 

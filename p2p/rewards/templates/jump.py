@@ -72,13 +72,24 @@ class Jump(Template):
             full=full if asked.exact else None,
             recipe={
                 "total_timesteps": body.budget("jump") * (SEVERAL if several else 1),
-                "terminate_when_unhealthy": body.terminates,
+                **_until_it_falls(body),
                 "curriculum": {"assistance": {"goal": [f"jump_height >= {number(high)}"], "share": HELD}},
             },
             milestones=_up_and_down(asked.clearance),
             seconds=1.0 + SECONDS_PER_JUMP * asked.times,
             judged_s=asked.judged_s,
         )
+
+
+def _until_it_falls(body: RobotFacts) -> dict[str, object]:
+    """When a training episode ends.
+
+    Of a robot from a model file not above the heights that are healthy: a small one that jumps is soon above them, and
+    did not jump.
+    """
+    if body.fallen is None:
+        return {"terminate_when_unhealthy": body.terminates}
+    return {"terminate_when_unhealthy": False, "end_when": [f"height <= {number(body.fallen)}"]}
 
 
 def _asked(params: Params, body: RobotFacts, stage: Stage) -> AskedJumps:
