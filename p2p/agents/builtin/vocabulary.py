@@ -236,6 +236,8 @@ _LYING = "lying and kneeling are not measured yet; 'land on your feet', 'stay lo
 _ORDER = "say the steps in their order, with 'then' between them"
 _UNMEASURED: tuple[tuple[str, str], ...] = (
     (_STEPS, "steps / strides / with quick steps / quick steps / with slow steps / in steps"),
+    ("how high the feet are lifted is not measured yet; say 'with long steps' or how fast",
+     "with high steps / high steps / with low steps / low steps / with high knees / high knees"),
     ("a number of steps is not counted; say for how many seconds", "a step / a single step / a few steps"),
     ("the height of the toes is not measured yet; say 'on tiptoe'", "on your heels"),
     (
@@ -283,8 +285,8 @@ _UNMEASURED: tuple[tuple[str, str], ...] = (
      "and so on / and so forth / etc / et cetera"),
     ("there is nothing and nobody else; say a direction, such as 'forward'",
      " / ".join(f"{where} {what}" for where in ("to", "at", "on", "in", "by")
-                for what in ("me", "us", "him", "her", "it", "you", "the robot", "a robot", "the agent"))
-     + " / with me / with us / with him / with her / with it / with you / on this / on that"),
+                for what in ("me", "us", "him", "it", "you", "the robot", "a robot", "the agent"))
+     + " / with me / with us / with him / with it / with you / on this / on that"),
     (_ORDER, "until / before / after / once you / as soon as / when / if / at the same time / meanwhile"),
     ("moods and styles are not measured, only the motors' effort; say 'with little effort' or 'smoothly'",
      "tired / drunk / happy / sad / angry / elegantly / naturally / "
@@ -681,7 +683,7 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
             f"with your {word} leg only / only on your {word} leg / only on the {word} leg / "
             f"using only your {word} leg / using only the {word} leg / on {word} leg",
         )
-        for side, word in (("left", "left"), ("right", "right"), ("front", "front"), ("back", "rear"))
+        for side, word in (("left", "left"), ("right", "right"), ("front", "front"), ("back", "rear"), ("back", "back"))
     ),
     *((Mark(Kind.GROUND, kind), phrases) for kind, phrases in _GROUNDS),
     *((Mark(Kind.ROBOT, envs), names) for envs, names in ROBOTS),
