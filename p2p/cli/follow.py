@@ -120,7 +120,7 @@ def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
             lines.append(f"{now.run_id}: {now.early_stop.reason} {now.early_stop.steps_saved:,} steps were saved.")
     if now.hint is not None and (before is None or before.hint is None):
         lines.append(f"{now.run_id}: {now.hint}")
-    if _mark(now) != (_mark(before) if before is not None else (0,)):
+    if _mark(now) != (_mark(before) if before is not None else ({}, None, 0)):
         values = ", ".join(f"{key} {number(value)}" for key, value in now.criteria.items())
         rate = "–" if now.steps_per_second is None else f"{now.steps_per_second:,.0f}"
         lines.append(
@@ -136,7 +136,5 @@ def _held(waiting: Waiting | None) -> tuple[object, ...] | None:
 
 
 def _mark(run: RunProgress) -> tuple[object, ...]:
-    """What is worth a line when it changes: the last evaluation, or without criteria the quarter a run is in."""
-    if run.criteria or run.success_rate is not None:
-        return run.criteria, run.success_rate
-    return (4 * run.step // max(1, run.total_timesteps),)
+    """What is worth a line when it changes: the last evaluation, and, as two may be equal, the quarter a run is in."""
+    return run.criteria, run.success_rate, 4 * run.step // max(1, run.total_timesteps)

@@ -168,6 +168,9 @@ def test_without_a_terminal_each_change_is_one_line() -> None:
     assert "step 80,000 of 300,000" in line
     assert "speed 2.5" in line
     assert "success 25 %" in line
+    assert changes(evaluated, running(run(10, step=140_000))) == []
+    (line,) = changes(evaluated, running(run(10, step=160_000)))
+    assert "step 160,000 of 300,000" in line, "as the last evaluation was, and a quarter further"
     assert changes(evaluated, judging) == [
         "iteration 2/3: judge",
         "iteration 2 judged: passed, score 0.5, success 40 %. Too slow.",
