@@ -9,6 +9,7 @@ from robot_files import PONY, SNAKE
 from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput, UnknownPhrase
+from p2p.prompts import render
 from p2p.rewards.rotations import upness
 from p2p.worker.description.describe import describe_robot
 from p2p.worker.engine.environment import make_environment
@@ -99,6 +100,12 @@ def test_it_is_asked_to_stand_up_and_no_more(tmp_path: Path) -> None:
             author.elicit(sentence, spec)
     with pytest.raises(UnknownPhrase, match="does not lie on the ground"):
         author.elicit("stand up", describe_robot("robot", PONY))
+
+
+def test_models_are_told_that_it_lies(tmp_path: Path) -> None:
+    said = render("environment", env=described(tmp_path, "side"))
+    assert "an episode starts with the robot lying on the floor; as it stands, its torso" in said
+    assert "lying" not in render("environment", env=describe_robot("robot", PONY))
 
 
 @pytest.mark.parametrize(
