@@ -50,6 +50,8 @@ class RobotOverrides(Contract):
     def _agree(self) -> Self:
         if self.healthy is not None and self.healthy[0] >= self.healthy[1]:
             raise ValueError(f"healthy is [{self.healthy[0]:g}, {self.healthy[1]:g}]: expected the lower height first")
+        if self.healthy is not None and self.lying is not None:
+            raise ValueError("healthy and lying are both given: no height ends the episodes of a robot that lies")
         return self
 
 

@@ -98,7 +98,7 @@ def test_it_is_asked_to_stand_up_and_no_more(tmp_path: Path) -> None:
     for sentence in ("walk forward", "stand still", "rear up", "jump"):
         with pytest.raises(UnknownPhrase, match="it lies on the floor at the start"):
             author.elicit(sentence, spec)
-    with pytest.raises(UnknownPhrase, match="does not lie on the ground"):
+    with pytest.raises(UnknownPhrase, match='does not lie on the ground at the start; `lying = "side"` in a file'):
         author.elicit("stand up", describe_robot("robot", PONY))
 
 
@@ -112,6 +112,7 @@ def test_models_are_told_that_it_lies(tmp_path: Path) -> None:
     ("on", "text", "said"),
     [
         ("belly", "", "'back' or 'side'"),
+        ('side"\nhealthy = [0.1, 0.5] #', "", "healthy and lying are both given"),
         ("side", FIXED_PONY, "has none"),
         ("side", WEEBLE, "comes back to its feet"),
     ],

@@ -48,7 +48,8 @@ class StandUp(Template):
 
     def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot stand up."""
-        return f"{body.noun} does not lie on the ground at the start"
+        may = '; `lying = "side"` in a file beside its model lets it' if body.described else ""
+        return f"{body.noun} does not lie on the ground at the start{may}"
 
     def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Torso and head high, upright."""
