@@ -26,6 +26,9 @@ BIPED = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
 <body name="right" pos="0 -.1 0"><joint name="right_hip" axis="0 1 0" range="-1 1" limited="true"/>
 <geom type="capsule" fromto="0 0 0 0 0 -.5" size=".03" mass="1"/>
 <geom name="right_foot" type="box" pos=".03 0 -.57" size=".12 .06 .03" mass=".5"/></body></body></worldbody></mujoco>"""
+FEET_ONLY = BIPED.replace('mass="4"', 'mass="4" contype="0" conaffinity="0"').replace(
+    'size=".03" mass="1"', 'size=".03" mass="1" contype="0" conaffinity="0"'
+)
 WEEBLE = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body name="ball" pos="0 0 .2"><freejoint/>
 <inertial pos="0 0 -.18" mass="9" diaginertia=".01 .01 .01"/>
 <geom name="round" type="sphere" size=".2" friction="1 .1 .1" condim="6"/>
@@ -115,6 +118,7 @@ def test_models_are_told_that_it_lies(tmp_path: Path) -> None:
         ('side"\nhealthy = [0.1, 0.5] #', "", "healthy and lying are both given"),
         ("side", FIXED_PONY, "has none"),
         ("side", WEEBLE, "comes back to its feet"),
+        ("back", FEET_ONLY, "sinks into the floor"),
     ],
 )
 def test_what_cannot_lie_is_refused(on: str, text: str, said: str, tmp_path: Path) -> None:

@@ -140,8 +140,8 @@ def _require_stable(model: mujoco.MjModel, pose: Pose, called: str) -> None:
         )
 
 
-def lie_down(model: mujoco.MjModel, torso: int, rests: Pose, turned: NDArray[np.float64]) -> Pose | None:
-    """Where a robot comes to rest that is turned over, put on the floor and let go.
+def lie_down(model: mujoco.MjModel, torso: int, rests: Pose, turned: NDArray[np.float64]) -> Pose:
+    """Where a robot comes to rest that is turned over, put on the floor and let go: a pose (nq), in its stance's place.
 
     Args:
         model: It, with actuators of which 0 asks for its stance.
@@ -149,8 +149,8 @@ def lie_down(model: mujoco.MjModel, torso: int, rests: Pose, turned: NDArray[np.
         rests: Its stance (nq).
         turned: How it is turned, in the world's frame: a quaternion (w, x, y, z).
 
-    Returns:
-        The pose (nq), at the place of the stance; None where it comes back to its feet.
+    Raises:
+        InvalidInput: it comes back to its feet, or sinks through the floor.
     """
     data = mujoco.MjData(model)
     data.qpos[:] = rests
@@ -161,8 +161,13 @@ def lie_down(model: mujoco.MjModel, torso: int, rests: Pose, turned: NDArray[np.
     data.qpos[:] = put_on_the_floor(model, torso, pose)
     mujoco.mj_step(model, data, nstep=round(SETTLING_S / model.opt.timestep))
     mujoco.mj_kinematics(model, data)
+    if data.xpos[torso, 2] <= 0.0:
+        raise InvalidInput(
+            "lying: the robot sinks into the floor, as nothing of its trunk collides with that. Take a file whose "
+            "trunk does, or give it such a geom."
+        )
     if blown_up(data) or float(data.xmat[torso].reshape(3, 3)[2] @ up) > OVER:
-        return None
+        raise InvalidInput("lying: turned over, the robot comes back to its feet, or does not come to rest.")
     found: Pose = data.qpos.copy()
     found[:2] = rests[:2]
     return found
