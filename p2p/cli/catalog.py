@@ -95,8 +95,7 @@ def listing(specs: tuple[EnvSpec, ...], names: Mapping[str, str]) -> Table:
 def description(spec: EnvSpec) -> list[RenderableType]:
     """Everything a reward's author wants to know about an environment."""
     seconds = spec.max_episode_steps * spec.dt
-    lies = spec.robot is not None and spec.robot.lying is not None
-    pose = "as it stands; it begins lying" if lies else "in the initial pose"
+    pose = "as it stands; it begins lying" if spec.begins_lying else "in the initial pose"
     facts = (
         f"control period {spec.dt:g} s ({spec.frame_skip} simulator steps), "
         f"at most {spec.max_episode_steps} steps ({seconds:g} s) an episode, ends early {spec.termination}; "

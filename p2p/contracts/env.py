@@ -246,6 +246,11 @@ class EnvSpec(Contract):
         return len(self.action)
 
     @property
+    def begins_lying(self) -> bool:
+        """Whether it is a robot from a model file whose episodes begin lying."""
+        return self.robot is not None and self.robot.lying is not None
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the features, in the order of their computation."""
         return tuple(feature.name for feature in self.features)

@@ -37,10 +37,10 @@ WEEBLE = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><bo
 </body></body></worldbody></mujoco>"""
 
 
-def described(folder: Path, on: str, text: str = "") -> EnvSpec:
+def described(folder: Path, on: str, text: str = "", more: str = "") -> EnvSpec:
     file = folder / "robot.xml"
     file.write_text(text or PONY.read_text())
-    file.with_suffix(".toml").write_text(f'lying = "{on}"')
+    file.with_suffix(".toml").write_text(f'lying = "{on}"\n{more}')
     return describe_robot("robot", file)
 
 
@@ -112,18 +112,18 @@ def test_models_are_told_that_it_lies(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("on", "text", "said"),
+    ("on", "text", "more", "said"),
     [
-        ("belly", "", "'back' or 'side'"),
-        ('side"\nhealthy = [0.1, 0.5] #', "", "healthy and lying are both given"),
-        ("side", FIXED_PONY, "has none"),
-        ("side", WEEBLE, "comes back to its feet"),
-        ("back", FEET_ONLY, "sinks into the floor"),
+        ("belly", "", "", "'back' or 'side'"),
+        ("side", "", "healthy = [0.1, 0.5]", "healthy and lying are both given"),
+        ("side", FIXED_PONY, "", "has none"),
+        ("side", WEEBLE, "", "comes back to its feet"),
+        ("back", FEET_ONLY, "", "sinks into the floor"),
     ],
 )
-def test_what_cannot_lie_is_refused(on: str, text: str, said: str, tmp_path: Path) -> None:
+def test_what_cannot_lie_is_refused(on: str, text: str, more: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=said):
-        described(tmp_path, on, text)
+        described(tmp_path, on, text, more)
 
 
 def test_a_snake_lies_on_its_side(tmp_path: Path) -> None:

@@ -265,8 +265,7 @@ def body_of(spec: EnvSpec) -> RobotFacts:
     """Facts about a robot; guessed from its description if it is not in the table."""
     known = BODIES.get(spec.env_id) or _guess(spec)
     names = [part.name for part in spec.bodies] + [part.name for part in spec.joints] + [g.name for g in spec.geoms]
-    lies = spec.robot is not None and spec.robot.lying is not None
-    feet = four_feet(spec) if "airborne" in spec.feature_names and not lies else None
+    feet = four_feet(spec) if "airborne" in spec.feature_names and not spec.begins_lying else None
     stand = known.stand
     middle = stand.low if stand.high == inf else (stand.low + stand.high) / 2.0
     return replace(
@@ -306,7 +305,7 @@ def _thing(spec: EnvSpec) -> Thing:
 def _guess(spec: EnvSpec) -> RobotFacts:
     features = frozenset(spec.feature_names)
     height = max(spec.rest_height, 0.1)
-    if spec.robot is not None and spec.robot.lying is not None:
+    if spec.begins_lying:
         return replace(
             _LYING,
             noun="the robot",

@@ -215,10 +215,8 @@ def _termination(env: Any) -> str:
     fixed = _TERMINATION.get(type(env).__name__)
     if fixed is not None:
         return fixed
-    if isinstance(env, RobotEnv) and env.healthy_heights is None:
-        return "never"
     if not getattr(env, "_terminate_when_unhealthy", False):
-        return "by a rule of the environment's own, if it has one"
+        return "never" if isinstance(env, RobotEnv) else "by a rule of the environment's own, if it has one"
     rules = [_leaving("the torso's height", "m", env._healthy_z_range)]
     if hasattr(env, "_healthy_angle_range"):
         rules.append(_leaving("its pitch", "rad", env._healthy_angle_range))

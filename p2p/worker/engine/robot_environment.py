@@ -56,7 +56,6 @@ class RobotEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         if robot.start_noise_m is not None:
             self._noise_of_positions[:3] = min(robot.start_noise_m, reset_noise_scale)
         self._terminate_when_unhealthy = terminate_when_unhealthy and robot.healthy is not None
-        self.healthy_heights = robot.healthy
         self._healthy_z_range = robot.healthy or (-np.inf, np.inf)
         first_is_free = int(self.model.jnt_type[0]) == int(mujoco.mjtJoint.mjJNT_FREE)
         self._skip = 2 if first_is_free and robot.loose is None else 0

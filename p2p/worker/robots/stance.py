@@ -21,7 +21,7 @@ STILL = 0.2
 """Fastest that anything of a robot that stands moves, after it has settled [rad/s or m/s]."""
 UPRIGHT = 0.8
 """Least cosine of how far the torso has turned from the pose it was put in."""
-OVER = 0.5
+TURNED_OVER = 0.5
 """Largest cosine of how far the torso of a robot that lies has turned from its stance."""
 KEPT_HEIGHT = 0.6
 """Least share of its height that the torso keeps."""
@@ -166,7 +166,7 @@ def lie_down(model: mujoco.MjModel, torso: int, rests: Pose, turned: NDArray[np.
             "lying: the robot sinks into the floor, as nothing of its trunk collides with that. Take a file whose "
             "trunk does, or give it such a geom."
         )
-    if blown_up(data) or float(data.xmat[torso].reshape(3, 3)[2] @ up) > OVER:
+    if blown_up(data) or float(data.xmat[torso].reshape(3, 3)[2] @ up) > TURNED_OVER:
         raise InvalidInput("lying: turned over, the robot comes back to its feet, or does not come to rest.")
     found: Pose = data.qpos.copy()
     found[:2] = rests[:2]
