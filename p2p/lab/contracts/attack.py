@@ -78,7 +78,8 @@ HELD_BACK: tuple[tuple[str, str], ...] = (
     ("Swimmer-v5", "spin clockwise"),
     ("Swimmer-v5", "turn right 180 degrees"),
 )
-"""The other sentences of the calibration set whose truth can be told; criteria were never mended on them."""
+"""The other sentences of the calibration set whose truth can be told. No criterion was mended on what attacks of them
+find; on the set's own clips of them, criteria were."""
 MOST_FINDS = 5
 """Kept of one search, each wrong in another respect."""
 

@@ -32,7 +32,7 @@ def attack(  # noqa: PLR0913  typer reads one parameter per option
     env: Annotated[str | None, typer.Option("--env", help="Robot of the calibration set.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Attack the 20 sentences of docs/attacks.md.")] = False,
     held_back: Annotated[
-        bool, typer.Option("--held-back", help="Attack the 48 others, on which no criterion was mended.")
+        bool, typer.Option("--held-back", help="Attack the 48 others: on what is found there no criterion was mended.")
     ] = False,
     tries: Annotated[int, typer.Option(min=1, max=100_000, help="Motions played for each sentence.")] = _TRIES,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the search.")] = _SEED,

@@ -198,7 +198,7 @@ def _noise_of_a_small_robot(height: float, choices: list[str]) -> float | None:
 
 
 def _lying(model: mujoco.MjModel, torso: int, rests: Pose, morphology: Morphology, on: Literal["back", "side"]) -> Pose:
-    """Where it lies (nq): two-legged robots fall backwards onto their back, others roll over."""
+    """Where it lies (nq): onto the back, two-legged robots are tipped, and others rolled."""
     legs = {int(model.geom_bodyid[index_of(model, "geom", foot)]) for foot in morphology.feet}
     quarter = 0.5**0.5
     over = (quarter, 0.0, -quarter, 0.0) if len(legs) <= 2 else (0.0, 1.0, 0.0, 0.0)
