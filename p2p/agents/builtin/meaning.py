@@ -222,6 +222,7 @@ _READERS: dict[Kind, Callable[[Draft, Mark, str], None]] = {
     Kind.ROBOT: lambda _draft, _mark, _text: None,
     Kind.FILLER: lambda _draft, _mark, _text: None,
     Kind.FIRST: lambda _draft, _mark, _text: None,
+    Kind.BEGIN: lambda _draft, _mark, _text: None,
 }
 
 

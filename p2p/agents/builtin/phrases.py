@@ -102,6 +102,7 @@ def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
                     Refusal.CONFLICT,
                     (piece.text,),
                 )
+    _require_what_begins(pieces)
     ground = _ground(pieces, body)
     steps = _steps([piece for piece in pieces if piece.kind is not Kind.GROUND])
     rest = tuple(explained(part, sentence) for part in _open(steps))
@@ -132,6 +133,26 @@ def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
                 f"{sentence!r} cannot be done in {body.env_id}: {reason}.", Refusal.IMPOSSIBLE, (skill.name,)
             )
     return Reading(skills, rest, ground)
+
+
+def _require_what_begins(pieces: Sequence[Piece]) -> None:
+    """Refuse a beginning of nothing: "walk, then start".
+
+    Raises:
+        UnknownPhrase: naming it.
+    """
+    begins: Piece | None = None
+    for piece in [*pieces, Piece("", Mark(Kind.NEXT))]:
+        if piece.kind is Kind.BEGIN:
+            begins = piece
+        elif begins and piece.kind is Kind.NEXT:
+            raise UnknownPhrase(
+                f"{begins.text!r} does not say what is to begin; say 'start walking', or leave it out.",
+                Refusal.VAGUE,
+                (begins.text,),
+            )
+        elif piece.kind is not Kind.FILLER:
+            begins = None
 
 
 def _ground(pieces: Sequence[Piece], body: RobotFacts) -> str | None:
@@ -277,7 +298,7 @@ def _carried(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
 
 
 def _says_something(piece: Piece) -> bool:
-    return piece.kind not in (Kind.FILLER, Kind.FIRST)
+    return piece.kind not in (Kind.FILLER, Kind.FIRST, Kind.BEGIN)
 
 
 def _open(steps: Sequence[Sequence[Piece]]) -> list[Piece]:

@@ -30,6 +30,8 @@ class Kind(StrEnum):
     """Begins the next step."""
     FIRST = "first"
     """Says that another step follows."""
+    BEGIN = "begin"
+    """Begins what it stands before, and says nothing of its own."""
     FASTEST = "fastest"
     """As fast as the body can."""
     VERY = "very"
@@ -209,9 +211,9 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
     ),
     (
         Mark(Kind.FILLER),
-        "do / perform / make / execute / complete / try / learn / start / let / have / manage / get / teach / begin / "
-        "take / show",
+        "do / perform / make / execute / complete / try / learn / let / have / manage / get / teach / take / show",
     ),
+    (Mark(Kind.BEGIN), "start / begin"),
 )
 """Their first word may also end in -s or -ing."""
 
@@ -721,7 +723,7 @@ def _words(phrase: str) -> tuple[str, ...]:
 def _lexicon() -> dict[tuple[str, ...], Mark]:
     found: dict[tuple[str, ...], Mark] = {}
     for mark, phrases in _VERBS:
-        verb = replace(mark, verb=mark.kind is not Kind.FILLER)
+        verb = replace(mark, verb=mark.kind not in (Kind.FILLER, Kind.BEGIN))
         for phrase in phrases.split(" / "):
             first, *rest = _words(phrase)
             # Forms of a verb: plain, with -s and with -ing.
