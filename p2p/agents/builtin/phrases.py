@@ -91,17 +91,7 @@ def read(sentence: str, body: RobotFacts, *, partly: bool = False) -> Reading:
 
 def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
     pieces = _swallowed(_pieces(named_target(tokens(sentence), body)))
-    # Refuse a sentence that names another robot than the environment's.
-    for piece in pieces:
-        if isinstance(piece.mark, Mark) and piece.kind is Kind.ROBOT:
-            names = piece.mark.value if isinstance(piece.mark.value, tuple) else ()
-            own = body.described and (piece.text in PARTS or piece.text in body.env_id.lower())
-            if body.env_id.partition("-")[0] not in names and not own:
-                raise UnknownPhrase(
-                    f"{piece.text!r} is not the robot of {body.env_id}. For it, choose {names[0]}-v5.",
-                    Refusal.CONFLICT,
-                    (piece.text,),
-                )
+    _require_own_robot(pieces, body)
     _require_what_begins(pieces)
     ground = _ground(pieces, body)
     steps = _steps([piece for piece in pieces if piece.kind is not Kind.GROUND])
@@ -133,6 +123,28 @@ def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
                 f"{sentence!r} cannot be done in {body.env_id}: {reason}.", Refusal.IMPOSSIBLE, (skill.name,)
             )
     return Reading(skills, rest, ground)
+
+
+def _require_own_robot(pieces: Sequence[Piece], body: RobotFacts) -> None:
+    """Refuse a sentence that names another robot than the environment's.
+
+    Raises:
+        UnknownPhrase: naming it.
+    """
+    for piece in pieces:
+        if not isinstance(piece.mark, Mark) or piece.kind is not Kind.ROBOT:
+            continue
+        names = piece.mark.value if isinstance(piece.mark.value, tuple) else ()
+        own = body.described and (piece.text in PARTS or piece.text in body.env_id.lower())
+        if body.env_id.partition("-")[0] in names or own:
+            continue
+        has_it = piece.text in PARTS and body.arms
+        waves = " Of its arms, waving is measured: 'wave with your right arm'." if has_it else ""
+        raise UnknownPhrase(
+            f"{piece.text!r} is not the robot of {body.env_id}. For it, choose {names[0]}-v5.{waves}",
+            Refusal.CONFLICT,
+            (piece.text,),
+        )
 
 
 def _require_what_begins(pieces: Sequence[Piece]) -> None:

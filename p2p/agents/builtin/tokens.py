@@ -136,6 +136,7 @@ _SIGNS = (
 _MARKS = ",;:.!?\"'()"
 _LONGER_READ, _LONGER_SAID = 2, 4
 """Words by which what is read may be longer than what is said, and the other way round."""
+_COMMA = re.compile(r"\d+,\d+")
 _DASH = re.compile(r"(?<=\d)\s*[-–—]\s*(?=\d)")
 _POSSESSIVE = {"its": "your", "his": "your", "her": "your", "their": "your"}
 
@@ -144,9 +145,12 @@ def tokens(sentence: str) -> tuple[Token, ...]:
     """Words in lower case, and quantities in SI units.
 
     Raises:
-        UnknownPhrase: a number is negative.
+        UnknownPhrase: a number is negative, or has a comma in it.
     """
     text = sentence.lower()
+    if comma := _COMMA.search(text):
+        point = comma[0].replace(",", ".")
+        raise UnknownPhrase(f"{comma[0]!r}: say a decimal with a point, as in {point!r}.", Refusal.VAGUE, (comma[0],))
     for sign, words in _SIGNS:
         text = text.replace(sign, words)
     text = _DASH.sub(" to ", text)

@@ -278,8 +278,8 @@ _UNMEASURED: tuple[tuple[str, str], ...] = (
          for more in ("faster", "slower", "quicker", "higher", "lower", "taller", "longer", "shorter")
      )
      + " / more and more / less and less / gradually / little by little / bit by bit / accelerate / accelerating / "
-     "speed up / speeding up / slowing down / now and then / every now and then / from time to time / now and again / "
-     "at times / sometimes / occasionally / on and off"),
+     "speed up / speeding up / slow down / slowing down / brake / braking / now and then / every now and then / "
+     "from time to time / now and again / at times / sometimes / occasionally / on and off"),
     ("such a path is not measured yet; say 'in a circle to the left' or 'in a straight line'",
      "zigzag / in a zigzag / in zigzags / in a figure eight / in a square / in a spiral / in an s shape / in a curve / "
      "in a zig zag / around / about"),

@@ -141,18 +141,20 @@ class Template(ABC):
             UnknownPhrase: naming what does not go with the skill.
         """
         skill = self.name.replace("_", " ")
-        for entry in fields(params):
-            value = getattr(params, entry.name)
-            if value not in (None, False) and entry.name not in (*self.reads, "manners", "qualities"):
-                raise UnknownPhrase(
-                    f"{_SAID[entry.name]} ({value}) does not go with {skill!r}.", Refusal.CONFLICT, (str(value),)
-                )
+        for name, value in sorted(_values(params), key=lambda entry: entry[1] is not True):
+            if value not in (None, False) and name not in (*self.reads, "manners", "qualities"):
+                said = _SAID[name] if value is True else f"{_SAID[name]} ({value})"
+                raise UnknownPhrase(f"{said} does not go with {skill!r}.", Refusal.CONFLICT, (str(value),))
         for manner in sorted(params.manners - self.manners - _ANYWAY):
             raise UnknownPhrase(f"{manner.value!r} does not go with {skill!r}.", Refusal.CONFLICT, (manner.value,))
 
     def missing(self, body: RobotFacts) -> str:
         """Capability that the robot lacks for the skill."""
         return f"{body.noun} lacks what it takes"
+
+
+def _values(params: Params) -> list[tuple[str, object]]:
+    return [(entry.name, getattr(params, entry.name)) for entry in fields(params)]
 
 
 _ANYWAY = frozenset({Manner.SMOOTH, Manner.SAVING})
@@ -169,6 +171,6 @@ _SAID = {
     "height": "A height",
     "height_range": "A height",
     "speed_range": "A speed",
-    "fastest": "As fast as possible",
+    "fastest": "As fast, or as far, as possible",
     "duration_s": "A duration",
 }
