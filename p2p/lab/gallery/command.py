@@ -199,6 +199,6 @@ def _told(robot: Shown, sentence: str) -> str:
     passed = sum(one.outcome == "passed" for one in mine)
     rates = ", ".join("-" if one.success_rate is None else f"{one.success_rate:.0%}" for one in mine)
     times = ", ".join(f"{one.wall_s:.0f} s" for one in mine)
-    given = mine[0].total_timesteps
-    steps = f"{given:,} steps" if given is not None else "p2p's own number of steps"
+    given = dict.fromkeys(one.total_timesteps for one in mine)
+    steps = " or ".join("p2p's own number of steps" if count is None else f"{count:,} steps" for count in given)
     return f'"{sentence}": {passed} of {len(mine)} ({rates}; {times}; {steps})'
