@@ -149,8 +149,10 @@ def tokens(sentence: str) -> tuple[Token, ...]:
     """
     text = sentence.lower()
     if comma := _COMMA.search(text):
-        point = comma[0].replace(",", ".")
-        raise UnknownPhrase(f"{comma[0]!r}: say a decimal with a point, as in {point!r}.", Refusal.VAGUE, (comma[0],))
+        decimal, whole = (comma[0].replace(",", other) for other in (".", ""))
+        raise UnknownPhrase(
+            f"{comma[0]!r}: a number takes no comma; say {decimal!r} or {whole!r}.", Refusal.VAGUE, (comma[0],)
+        )
     for sign, words in _SIGNS:
         text = text.replace(sign, words)
     text = _DASH.sub(" to ", text)

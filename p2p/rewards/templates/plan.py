@@ -141,7 +141,8 @@ class Template(ABC):
             UnknownPhrase: naming what does not go with the skill.
         """
         skill = self.name.replace("_", " ")
-        for name, value in sorted(_values(params), key=lambda entry: entry[1] is not True):
+        values = [(entry.name, getattr(params, entry.name)) for entry in fields(params)]
+        for name, value in sorted(values, key=lambda entry: entry[1] is not True):
             if value not in (None, False) and name not in (*self.reads, "manners", "qualities"):
                 said = _SAID[name] if value is True else f"{_SAID[name]} ({value})"
                 raise UnknownPhrase(f"{said} does not go with {skill!r}.", Refusal.CONFLICT, (str(value),))
@@ -151,10 +152,6 @@ class Template(ABC):
     def missing(self, body: RobotFacts) -> str:
         """Capability that the robot lacks for the skill."""
         return f"{body.noun} lacks what it takes"
-
-
-def _values(params: Params) -> list[tuple[str, object]]:
-    return [(entry.name, getattr(params, entry.name)) for entry in fields(params)]
 
 
 _ANYWAY = frozenset({Manner.SMOOTH, Manner.SAVING})
