@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from p2p.agents.builtin.tokens import Limit, NumberWithUnit
-from p2p.agents.builtin.vocabulary import Kind, Mark
+from p2p.agents.builtin.vocabulary import SILENT, Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.plan import LONGEST_S
@@ -219,10 +219,7 @@ _READERS: dict[Kind, Callable[[Draft, Mark, str], None]] = {
     Kind.CIRCLE: _texter("circle"),
     Kind.DIAGONAL: _texter("diagonal"),
     Kind.CONTEXT: _read_context,
-    Kind.ROBOT: lambda _draft, _mark, _text: None,
-    Kind.FILLER: lambda _draft, _mark, _text: None,
-    Kind.FIRST: lambda _draft, _mark, _text: None,
-    Kind.BEGIN: lambda _draft, _mark, _text: None,
+    **dict.fromkeys((Kind.ROBOT, *SILENT), lambda _draft, _mark, _text: None),
 }
 
 

@@ -8,7 +8,7 @@ from p2p.agents.builtin.meaning import Said, skill_of
 from p2p.agents.builtin.refusals import UnreadPart, explained, hints, meant, not_understood
 from p2p.agents.builtin.things import named_target
 from p2p.agents.builtin.tokens import NumberWithUnit, Token, tokens
-from p2p.agents.builtin.vocabulary import LEXICON, LONGEST, PARTS, Kind, Mark
+from p2p.agents.builtin.vocabulary import LEXICON, LONGEST, PARTS, SILENT, Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates import template
 from p2p.rewards.templates.bodies import RobotFacts
@@ -90,7 +90,7 @@ def read(sentence: str, body: RobotFacts, *, partly: bool = False) -> Reading:
 
 
 def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
-    pieces = _swallowed(_pieces(named_target(tokens(sentence), body)))
+    pieces = _own_arms(_swallowed(_pieces(named_target(tokens(sentence), body))), body)
     _require_own_robot(pieces, body)
     _require_what_begins(pieces)
     ground = _ground(pieces, body)
@@ -125,6 +125,15 @@ def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
     return Reading(skills, rest, ground)
 
 
+def _own_arms(pieces: Sequence[Piece], body: RobotFacts) -> list[Piece]:
+    """On a robot that has arms, "arm" is one of them, and not the robot: "move your left arm" is not moving left."""
+    waves = Mark(Kind.UNMEASURED, "of arms, waving alone is measured; say 'wave with your right arm'")
+    return [
+        Piece(piece.text, waves) if body.arms and piece.kind is Kind.ROBOT and piece.text in PARTS else piece
+        for piece in pieces
+    ]
+
+
 def _require_own_robot(pieces: Sequence[Piece], body: RobotFacts) -> None:
     """Refuse a sentence that names another robot than the environment's.
 
@@ -138,10 +147,8 @@ def _require_own_robot(pieces: Sequence[Piece], body: RobotFacts) -> None:
         own = body.described and (piece.text in PARTS or piece.text in body.env_id.lower())
         if body.env_id.partition("-")[0] in names or own:
             continue
-        has_it = piece.text in PARTS and body.arms
-        waves = " Of its arms, waving is measured: 'wave with your right arm'." if has_it else ""
         raise UnknownPhrase(
-            f"{piece.text!r} is not the robot of {body.env_id}. For it, choose {names[0]}-v5.{waves}",
+            f"{piece.text!r} is not the robot of {body.env_id}. For it, choose {names[0]}-v5.",
             Refusal.CONFLICT,
             (piece.text,),
         )
@@ -154,7 +161,7 @@ def _require_what_begins(pieces: Sequence[Piece]) -> None:
         UnknownPhrase: naming it.
     """
     begins: Piece | None = None
-    for piece in [*pieces, Piece("", Mark(Kind.NEXT))]:
+    for piece in [*pieces, Piece("", Mark(Kind.NEXT))]:  # the end ends a step too
         if piece.kind is Kind.BEGIN:
             begins = piece
         elif begins and piece.kind is Kind.NEXT:
@@ -310,7 +317,7 @@ def _carried(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
 
 
 def _says_something(piece: Piece) -> bool:
-    return piece.kind not in (Kind.FILLER, Kind.FIRST, Kind.BEGIN)
+    return piece.kind not in SILENT
 
 
 def _open(steps: Sequence[Sequence[Piece]]) -> list[Piece]:

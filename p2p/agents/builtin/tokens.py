@@ -149,10 +149,10 @@ def tokens(sentence: str) -> tuple[Token, ...]:
     """
     text = sentence.lower()
     if comma := _COMMA.search(text):
-        decimal, whole = (comma[0].replace(",", other) for other in (".", ""))
-        raise UnknownPhrase(
-            f"{comma[0]!r}: a number takes no comma; say {decimal!r} or {whole!r}.", Refusal.VAGUE, (comma[0],)
-        )
+        said = comma[0]
+        decimal = said.replace(",", ".")
+        whole = said.replace(",", "")
+        raise UnknownPhrase(f"{said!r}: a number takes no comma; say {decimal!r} or {whole!r}.", Refusal.VAGUE, (said,))
     for sign, words in _SIGNS:
         text = text.replace(sign, words)
     text = _DASH.sub(" to ", text)

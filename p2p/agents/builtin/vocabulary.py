@@ -51,6 +51,10 @@ class Kind(StrEnum):
     FILLER = "filler"
 
 
+SILENT = frozenset({Kind.FILLER, Kind.FIRST, Kind.BEGIN})
+"""Say nothing of what is to be done."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """Meaning of one phrase."""
@@ -723,7 +727,7 @@ def _words(phrase: str) -> tuple[str, ...]:
 def _lexicon() -> dict[tuple[str, ...], Mark]:
     found: dict[tuple[str, ...], Mark] = {}
     for mark, phrases in _VERBS:
-        verb = replace(mark, verb=mark.kind not in (Kind.FILLER, Kind.BEGIN))
+        verb = replace(mark, verb=mark.kind not in SILENT)
         for phrase in phrases.split(" / "):
             first, *rest = _words(phrase)
             # Forms of a verb: plain, with -s and with -ing.
