@@ -462,10 +462,6 @@ def _params(draft: Draft, name: str, body: RobotFacts) -> Params:
 
 
 def _check_fit(draft: Draft, name: str) -> None:
-    if name not in ("move", "spin") and draft.pace is not None and not (name == "flip" and draft.pace is Pace.FAST):
-        raise UnknownPhrase(
-            f"A pace ({draft.pace}) does not go with {name.replace('_', ' ')}.", Refusal.CONFLICT, (str(draft.pace),)
-        )
     if draft.length is not None and name not in ("jump", "posture") and not draft.is_height:
         raise UnknownPhrase(
             f"{draft.length.text!r}: distances are not understood; say how fast, or for how many seconds.",
