@@ -78,9 +78,10 @@ def why_it_stopped(ws: Workspace, session_id: str) -> P2PError:
         status = ws.backend.status(driver)
     except InvalidInput:
         return InvalidInput(f"{session_id} was never started. To start it: {Remedy.RESUME.of(session=session_id)}")
+    message = failure_message(status)
     if status.exit_code == EnvironmentProblem.exit_code:
-        return EnvironmentProblem(f"{failure_message(status)} {advice}")
-    cause = f": {failure_message(status)}" if status.state is JobState.FAILED else f" ({status.state})"
+        return EnvironmentProblem(f"{message} {advice}")
+    cause = f": {message.removesuffix('.')}" if status.state is JobState.FAILED else f" ({status.state})"
     return JobLost(f"The process that drives {session_id} ended before its session did{cause}. {advice}")
 
 
