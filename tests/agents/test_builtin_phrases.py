@@ -32,6 +32,9 @@ SENTENCES = [
     ("HalfCheetah", "walk forward at a height of 0.5 m", (move(F, height=0.5),)),
     ("HalfCheetah", "crawl", (move(None, "crawl"),)),
     ("Humanoid", "walk at 5 km/h", (move(speed=1.3889),)),
+    ("Humanoid", "walk at half a meter per second", (move(speed=0.5),)),
+    ("Humanoid", "walk at one and a half m/s", (move(speed=1.5),)),
+    ("Humanoid", "walk at between 1 and one and a half m/s", (move(speed_range=(1.0, 1.5)),)),
     ("Hopper", "hop forward without falling", (move(F, "hop", manners=[Manner.NO_FALL]),)),
     ("Hopper", "jump forward", (Skill("jump", Params(qualities=frozenset({"jump_way:forward"}))),)),
     ("Ant", "walk to the left", (move(LEFT),)),
@@ -52,6 +55,8 @@ SENTENCES = [
     ("Ant", "spin clockwise", (Skill("spin", Params(direction=RIGHT)),)),
     ("Ant", "turn left 90 degrees", (Skill("spin", Params(direction=LEFT, turns=0.25)),)),
     ("Ant", "turn around", (Skill("spin", Params(turns=0.5)),)),
+    ("Ant", "turn left half a turn", (Skill("spin", Params(direction=LEFT, turns=0.5)),)),
+    ("Ant", "spin right two and a half turns", (Skill("spin", Params(direction=RIGHT, turns=2.5)),)),
     (
         "Ant",
         "spin left twice then stand still",

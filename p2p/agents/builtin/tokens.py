@@ -215,15 +215,15 @@ _OF_FEET = frozenset({"your", "the", "both", "all", "of"})
 def _with_quantities(words: Sequence[str]) -> Iterator[Token]:
     position = 0
     while position < len(words):
-        number = _number(words[position])
+        number, said = _amount(words[position:])
         if number is None:
             yield words[position]
             position += 1
             continue
-        kind, scale, length = _unit(words[position + 1 :])
-        text = " ".join(words[position : position + 1 + length])
+        kind, scale, length = _unit(words[position + said :])
+        text = " ".join(words[position : position + said + length])
         yield NumberWithUnit(kind, number * scale, text)
-        position += 1 + length
+        position += said + length
 
 
 def _with_limits(found: list[Token]) -> Iterator[Token]:
@@ -278,8 +278,23 @@ def _range(found: Sequence[Token]) -> tuple[NumberWithUnit, int] | None:
 
 def _scale(quantity: NumberWithUnit) -> float:
     """Factor to SI of the unit of a quantity."""
-    number = _number(quantity.text.split()[0])
+    number, _ = _amount(quantity.text.split())
     return quantity.value / number if number else 1.0
+
+
+def _amount(words: Sequence[str]) -> tuple[float | None, int]:
+    """Number at the start of `words`, and how many of them say it: "two", "two and a half", "half a" before a unit."""
+    if tuple(words[:2]) == _HALF and _unit(words[2:])[0] in _HALVED:
+        return 0.5, 2
+    number = _number(words[0])
+    if number is not None and tuple(words[1:4]) == ("and", "a", "half"):
+        return number + 0.5, 4
+    return number, 1
+
+
+_HALF = ("half", "a")
+_HALVED = frozenset({"speed", "length", "time"})
+"""Kinds of which "half a" is a number; "half a turn" is a phrase of its own."""
 
 
 def _number(word: str) -> float | None:
