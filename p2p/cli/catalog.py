@@ -62,15 +62,21 @@ def envs(env: EnvWords = None, as_json: AsJson = False, runs_dir: RunsDir = None
 
 def _describe(ws: Workspace, output: Output, spec: EnvSpec, said: str = "") -> None:
     parts = [*description(spec)]
-    if left_out := default_config(spec.env_id).env_kwargs:  # training sees less than the whole observation
-        settings = ", ".join(f"{name}={value}" for name, value in left_out.items())
-        parts += ["", Text(f"p2p trains with {settings}: `obs` ends where these entries would begin.")]
+    usual = default_config(spec)
+    if left_out := usual.env_kwargs:  # training sees less than the whole observation
+        parts += ["", Text(f"p2p trains with {_settings(left_out)}: `obs` ends where these entries would begin.")]
+    if spec.robot is not None and (of_kind := usual.model_dump(exclude={"env_id"}, exclude_defaults=True)):
+        parts += ["", Text(f"p2p trains robots of its kind with {_settings(of_kind)}.")]
     if not output.as_json:
         try:
             parts += ["", Text(f"Picture: {portrait(ws, spec)}")]
         except P2PError as error:  # the facts are there all the same
             parts += ["", Text(f"No picture: {error}")]
     output.result(spec, *parts, *([said] if said else []))
+
+
+def _settings(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _list(ws: Workspace, output: Output) -> None:

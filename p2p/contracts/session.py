@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from p2p.contracts.base import Contract, FileName
 from p2p.contracts.extension import Extension
@@ -127,6 +128,9 @@ class NewSession(Contract):
     """Fields of `TrainConfig` set by the user; they win over the author's."""
     configs: dict[str, dict[str, object]] = {"baseline": {}}
     """Named variants trained side by side, each a set of `TrainConfig` fields; the first is the base."""
+    preset: SkipJsonSchema[dict[str, object]] = Field(default={}, exclude_if=lambda fields: not fields)
+    """Fields of `TrainConfig` that suit a robot from a model file, of the p2p that began the session, which fills them
+    in; empty for other robots, whose table p2p has (`p2p.training.presets`)."""
     n_configs: int = Field(
         default=1, ge=1, le=8, description="Configurations trained side by side: variants of the hyperparameters."
     )

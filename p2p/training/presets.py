@@ -1,7 +1,9 @@
-"""Training settings per environment, as far as they do not depend on what is trained.
+"""Training settings per environment and kind of robot, as far as they do not depend on what is trained.
 
 The figures come from trainings of half a minute to a minute on one core.
 """
+
+from p2p.contracts.env import EnvSpec, legs_of
 
 _LONG_ROLLOUTS: dict[str, object] = {
     "n_envs": 8,
@@ -70,6 +72,12 @@ _LONG_PRESETS: dict[str, dict[str, object]] = {
     "Pusher-v5": _MYOPIC,
     "InvertedDoublePendulum-v5": {"learning_rate": 5e-4, "learning_rate_end": 0.0, "n_epochs": 2},
 }
+_ON_MANY_LEGS: dict[str, object] = {**_SMOOTH, "gamma": 0.98}
+"""Found on Unitree's Go1, "move forward", seeds 11 to 13, which was clear after 225,000, 276,000 and 152,000 steps, and
+after 525,000, 525,000 and a million with the defaults; reported on others in docs/robots.md."""
+_ON_TWO_LEGS: dict[str, object] = {"log_std_init": -1.0, "gamma": 0.98}
+"""The same of Unitree's H1: 801,000, 726,000 and 950,000 steps."""
+FOUR_LEGS = 4
 LONG = 600_000
 """Steps from which a training is long enough for the settings found at a million."""
 
@@ -83,3 +91,18 @@ def preset(env_id: str, total_timesteps: int = 0) -> dict[str, object]:
     """
     long = _LONG_PRESETS.get(env_id, {}) if total_timesteps >= LONG else {}
     return {**_PRESETS.get(env_id, {}), **long}
+
+
+def robot_preset(spec: EnvSpec) -> dict[str, object]:
+    """Fields of `TrainConfig` that suit a robot from a model file, by its kind; none for any other robot.
+
+    The kind is the number of its legs, of a robot that moves its joints by servos.
+    """
+    if spec.robot is None or any(control.kind != "position" for control in spec.robot.control):
+        return {}
+    match len(legs_of(spec)):
+        case 1 | 2:
+            return dict(_ON_TWO_LEGS)
+        case legs if legs >= FOUR_LEGS:
+            return dict(_ON_MANY_LEGS)
+    return {}

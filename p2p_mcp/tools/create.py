@@ -11,10 +11,9 @@ from p2p.contracts.session import NewSession, Priority
 from p2p.contracts.spending import Caps
 from p2p.service.progress.session_view import view_session
 from p2p.service.rewards.authors import rules_of
-from p2p.service.rewards.criteria import as_its_sentence_asks, commands_asked, intent_of
+from p2p.service.rewards.criteria import commands_asked, completed, intent_of
 from p2p.service.sessions import lifecycle
 from p2p.service.sessions.lifecycle import preview
-from p2p.service.training.environments import find_environment
 from p2p.service.training.plan import commands_of
 from p2p.service.workspace import Workspace
 from p2p_mcp.criteria import corrected, derived, form, question
@@ -124,8 +123,8 @@ def create_session(
         caps=dict(caps or {}),
         priority=priority,
     )
-    environment = find_environment(ws, environment).env_id  # from now on that of a model file, too
-    request = as_its_sentence_asks(ws, request.model_copy(update={"env_id": environment}))
+    request = completed(ws, request)
+    environment = request.env_id  # from now on that of a model file, too
     given = criteria or ()
     commands = commands_asked(ws, request)
     note = ""

@@ -91,7 +91,7 @@ SEED = (
 DERIVED: dict[type[Contract], tuple[type[Contract], set[str]]] = {
     schemas.LabelRequest: (Label, {"score", "annotator", "comment"}),
     schemas.ExportRequest: (NewExport, {"formats", "run_id", "checkpoint", "overwrite", "license"}),
-    schemas.SessionRequest: (NewSession, set(NewSession.model_fields)),
+    schemas.SessionRequest: (NewSession, set(NewSession.model_fields) - {"preset"}),  # which p2p fills in
     schemas.ExtendRequest: (ExtendSession, set(ExtendSession.model_fields)),
     schemas.SuiteRunRequest: (NewSuiteRun, set(NewSuiteRun.model_fields)),
     schemas.CapChanges: (Caps, set(Caps.model_fields)),
@@ -149,6 +149,14 @@ def test_two_requests_with_the_same_key_are_one(web: Asking) -> None:
     assert web("POST", "/api/sessions", {"idempotency-key": "another"}, POLE).data != first.data
     assert web("POST", "/api/sessions", once, {**POLE, "n_seeds": 3}).status == 422
     assert len(web("GET", "/api/sessions").data) == 3
+
+
+def test_they_are_one_too_where_the_environment_is_named_in_short(web: Asking) -> None:
+    short = {**POLE, "env_id": POLE["env_id"].removesuffix("-v5")}
+    once = {"idempotency-key": "short"}
+    first = web("POST", "/api/sessions", once, short)
+    assert first.status == 201, first.body
+    assert web("POST", "/api/sessions", once, short).data == first.data
 
 
 def test_criteria_of_ones_own_are_kept(web: Asking) -> None:

@@ -33,12 +33,19 @@ def config_problems(changes: Mapping[str, object], steps_left: int | None = None
     return found
 
 
-def planned_config(base: TrainConfig, changes: Mapping[str, object]) -> TrainConfig:
-    """Configuration with an author's changes; None resets a field to the environment's preset.
+def planned_config(
+    base: TrainConfig, changes: Mapping[str, object], of_robot: Mapping[str, object] = {}
+) -> TrainConfig:
+    """Configuration with an author's changes; None resets a field to the preset.
 
     Changes that do not go together leave it as it is: their training is refused, and says why.
+
+    Args:
+        base: Configuration that is changed.
+        changes: New values, by the names of the fields.
+        of_robot: `preset` of the session.
     """
-    usual = TrainConfig.model_validate({"env_id": base.env_id, **preset(base.env_id, base.total_timesteps)})
+    usual = TrainConfig.model_validate({"env_id": base.env_id, **preset(base.env_id, base.total_timesteps), **of_robot})
     wanted = {name: getattr(usual, name, None) if value is None else value for name, value in changes.items()}
     try:
         return TrainConfig.model_validate({**base.model_dump(), **wanted})

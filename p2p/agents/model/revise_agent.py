@@ -90,9 +90,8 @@ def revise(role: Role, situation: Situation) -> Revision:
     config = {**base.config_changes, **plan.config_changes}
     # Configurations trained beside the plan's.
     limits = situation.limits
-    variation = Variation(
-        planned_config(base.config, plan.config_changes), limits.n_variants, base.pinned, limits.taken
-    )
+    planned = planned_config(base.config, plan.config_changes, situation.record.read_session().preset)
+    variation = Variation(planned, limits.n_variants, base.pinned, limits.taken)
     told = plan.model_dump(mode="json", include={"diagnosis", "changes", "config_changes"})
     variants = propose_variants(role, variation, told)
     return Revision(

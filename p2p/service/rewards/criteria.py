@@ -20,6 +20,7 @@ from p2p.service.training.plan import commands_of
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
 from p2p.store.iterations import all_runs
+from p2p.training.presets import robot_preset
 
 
 def derive_intent(ws: Workspace, prompt: str, env_id: str) -> Intent:
@@ -48,11 +49,17 @@ def commands_asked(ws: Workspace, request: NewSession) -> Commands | None:
     return commands_of(request.config) or (found.intent.commands if found is not None else None)
 
 
-def as_its_sentence_asks(ws: Workspace, request: NewSession) -> NewSession:
-    """The request with what it leaves to its sentence: the terrain, and whether a clear verdict ends a training.
+def completed(ws: Workspace, request: NewSession) -> NewSession:
+    """The request with the environment's id, and what it leaves to its robot and its sentence.
 
-    The terrain, whoever writes the criteria: a sentence about rough ground is not judged on a level floor.
+    That is the preset, the terrain and `stop_when_clear`. The terrain, whoever writes the criteria: a sentence about
+    rough ground is not judged on a level floor.
+
+    Raises:
+        UnknownName, InvalidInput: as `find_environment`.
     """
+    spec = find_environment(ws, request.env_id)
+    request = request.model_copy(update={"env_id": spec.env_id, "preset": robot_preset(spec)})
     found = _read(ws, request)
     if request.stop_when_clear is None:
         clear = request.author == "builtin" and found is not None and not found.as_much_as_it_can

@@ -28,6 +28,7 @@ from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import CandidateRecords
 from p2p.store.sessions import SessionRecord
+from p2p.training.presets import robot_preset
 
 MAX_SOURCE = 64 * 1024
 """Bytes of a reward's source."""
@@ -149,7 +150,8 @@ def check_reward_source(
     if session_or_env == session_or_env.lower() and "/" not in session_or_env:  # environments have capitals
         session = ws.record(find_session(ws, session_or_env)).read_session()
     else:
-        session = NewSession(env_id=find_environment(ws, session_or_env).env_id, author="given")
+        spec = find_environment(ws, session_or_env)
+        session = NewSession(env_id=spec.env_id, preset=robot_preset(spec), author="given")
     draft = RewardDraft(source=source)
     intent = ws.record(session.session_id).read_criteria() if isinstance(session, Session) else None
     if prompt:

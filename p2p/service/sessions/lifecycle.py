@@ -15,9 +15,9 @@ from p2p.service.jobs import packages
 from p2p.service.models.session_models import require_models
 from p2p.service.progress.policies import find_policy
 from p2p.service.rewards.authors import writes_by_model
-from p2p.service.rewards.criteria import as_its_sentence_asks
+from p2p.service.rewards.criteria import completed
 from p2p.service.sessions.preview import preview_of
-from p2p.service.training.environments import environment_of, find_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import intent_with_commands, run_configs
 from p2p.service.training.start_policies import RESUMES_NOTHING, KeptPolicy, require_fit, require_same_interface
 from p2p.service.workspace import Workspace
@@ -56,10 +56,8 @@ def create_session(
             "Without a sentence there are no criteria by which a verdict could be clear. "
             "Give a sentence, or leave out stop_when_clear."
         )
-    env_id = find_environment(ws, request.env_id).env_id
-    request = request.model_copy(update={"log": request.log or ws.settings.log, "env_id": env_id})
+    request = completed(ws, request.model_copy(update={"log": request.log or ws.settings.log}))
     intent = check_request(ws, request, intent)
-    request = as_its_sentence_asks(ws, request)
     session = Session(
         **request.model_dump(exclude={"prompt"}),
         prompt=request.prompt.strip(),
@@ -177,8 +175,7 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
     """
     if not request.prompt.strip():
         raise InvalidInput(f"Say what to do, for example: {Remedy.CREATE.of()}")
-    spec = find_environment(ws, request.env_id)
-    request = as_its_sentence_asks(ws, request.model_copy(update={"env_id": spec.env_id}))
+    request = completed(ws, request)
     spec = environment_of(ws, request, intent)
     start_of(ws, request)
     if intent is not None:

@@ -22,7 +22,7 @@ from p2p.store import files
 from p2p.store.iterations import IterationRecord
 from p2p.store.robots import is_archive, is_model_file
 from p2p.store.trusted_modules import trust
-from p2p.training.presets import preset
+from p2p.training.presets import preset, robot_preset
 
 _GYMNASIUM_ID = re.compile(r"([\w-]+/)?\w[\w.-]*-v\d{1,3}", re.ASCII)
 """An id as Gymnasium registers it, without the "module:" before it that would import one."""
@@ -35,10 +35,9 @@ def list_environments() -> tuple[EnvSpec, ...]:
     return tuple(catalog.load(env_id) for env_id in catalog.known())
 
 
-def default_config(env_id: str) -> TrainConfig:
-    """Default training configuration of an environment, by its id with or without a version."""
-    env_id = catalog.newest(env_id)
-    return parse_config({**preset(env_id), "env_id": env_id})
+def default_config(spec: EnvSpec) -> TrainConfig:
+    """Training configuration of an environment where nothing is said."""
+    return parse_config({**preset(spec.env_id), **robot_preset(spec), "env_id": spec.env_id})
 
 
 def find_environment(ws: Workspace, name: str) -> EnvSpec:

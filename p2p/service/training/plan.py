@@ -178,13 +178,13 @@ def _layers(
     # Length of the training; 0 for a non-number, which is refused later.
     steps = _merged(chosen).get("total_timesteps", 0)
     taken_over: dict[str, object] = dict(policy.config) if policy is not None else {}
-    usual = _usual(session.env_id, steps if isinstance(steps, int) else 0, policy)
+    usual = _usual(session, steps if isinstance(steps, int) else 0, policy)
     return (("preset", usual), ("training", taken_over), *chosen)
 
 
-def _usual(env_id: str, steps: int, policy: StartPolicy | None) -> dict[str, object]:
-    """What suits an environment, the length of a training, and a policy that the session itself goes on from."""
-    found = preset(env_id, steps)
+def _usual(session: NewSession, steps: int, policy: StartPolicy | None) -> dict[str, object]:
+    """What suits a robot, the length of a training, and a policy that the session itself goes on from."""
+    found = {**preset(session.env_id, steps), **session.preset}
     if steps > EVALUATION_STEPS * TrainConfig().num_evals:
         found |= {"num_evals": min(math.ceil(steps / EVALUATION_STEPS), MOST_EVALUATIONS)}
     if policy is not None and policy.proposed_by:

@@ -10,7 +10,6 @@ from p2p.contracts.intent import Preview, Understanding
 from p2p.contracts.reward_template import RewardTemplate
 from p2p.contracts.robot import NamedRobot
 from p2p.contracts.session import NewSession
-from p2p.contracts.training import TrainConfig
 from p2p.service.pictures.portrait import portrait
 from p2p.service.rewards.criteria import understand
 from p2p.service.sessions.lifecycle import preview
@@ -64,9 +63,9 @@ def templates(env: Annotated[str | None, Query(max_length=100)] = None) -> tuple
 
 
 @router.get("/defaults")
-def defaults(env: Annotated[str, Query(max_length=100)] = NewSession().env_id) -> dict[str, Any]:
+def defaults(ws: Ws, env: Annotated[str, Query(max_length=100)] = NewSession().env_id) -> dict[str, Any]:
     """What a session has where nothing is said, and a training's configuration in an environment."""
-    config: TrainConfig = default_config(env)
+    config = default_config(describe_environment(ws, env))
     return {"session": NewSession(env_id=env).model_dump(mode="json"), "config": config.model_dump(mode="json")}
 
 

@@ -14,7 +14,7 @@ from p2p.service.machines.setup import require_training
 from p2p.service.progress.comparing import compare_sessions
 from p2p.service.progress.session_lines import session_filters, session_lines
 from p2p.service.progress.session_view import view_session
-from p2p.service.rewards.criteria import as_its_sentence_asks, commands_asked, intent_of
+from p2p.service.rewards.criteria import commands_asked, completed, intent_of
 from p2p.service.sessions.background import start_loop
 from p2p.service.sessions.driving import resume_session, stop_session
 from p2p.service.sessions.extending import continue_session
@@ -141,6 +141,6 @@ def _known(ws: Workspace, session_id: str) -> Session | None:
 
 
 def _is_same(ws: Workspace, known: Session, request: SessionRequest) -> bool:
-    asked = as_its_sentence_asks(ws, request.asked())
+    asked = completed(ws, request.asked())
     asked = asked.model_copy(update={"prompt": asked.prompt.strip(), "log": asked.log or known.log})
     return all(getattr(known, name) == getattr(asked, name) for name in type(asked).model_fields)
