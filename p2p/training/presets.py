@@ -96,9 +96,10 @@ def preset(env_id: str, total_timesteps: int = 0) -> dict[str, object]:
 def robot_preset(spec: EnvSpec) -> dict[str, object]:
     """Fields of `TrainConfig` that suit a robot from a model file, by its kind; none for any other robot.
 
-    The kind is the number of its legs, of a robot that moves its joints by servos.
+    The kind is the number of its legs, of a robot that moves its joints by servos and does not begin lying.
     """
-    if spec.robot is None or any(control.kind != "position" for control in spec.robot.control):
+    robot = spec.robot
+    if robot is None or spec.begins_lying or any(control.kind != "position" for control in robot.control):
         return {}
     match len(legs_of(spec)):
         case 1 | 2:

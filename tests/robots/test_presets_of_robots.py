@@ -47,6 +47,12 @@ def test_what_neither_walks_nor_has_servos_keeps_the_defaults(file: Path) -> Non
     assert robot_preset(describe_robot(file.stem, file)) == {}
 
 
+def test_a_robot_that_lies_keeps_the_defaults(pony: EnvSpec) -> None:
+    assert pony.robot is not None
+    lying = pony.model_copy(update={"robot": pony.robot.model_copy(update={"lying": pony.robot.stance})})
+    assert robot_preset(lying) == {}
+
+
 def test_robots_of_the_table_have_settings_of_their_own() -> None:
     assert all(robot_preset(catalog.load(env_id)) == {} for env_id in catalog.known())
 
