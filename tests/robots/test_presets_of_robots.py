@@ -6,9 +6,9 @@ import pytest
 from robot_files import PONY, SNAKE
 
 from p2p.contracts.env import EnvSpec, legs_of
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
-from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.service.rewards.criteria import completed
 from p2p.service.sessions.lifecycle import create_session
@@ -65,7 +65,7 @@ def test_a_preset_is_a_copy_and_valid(pony: EnvSpec) -> None:
 
 
 def test_a_session_keeps_the_preset_that_it_began_with(ws: Workspace) -> None:
-    asked = NewSession(prompt="walk forward", env_id=str(PONY), preset={"gamma": 0.1}, config={"n_epochs": 3})
+    asked = NewSession(prompt="walk forward", env_id=str(PONY), config={"n_epochs": 3})
     session = create_session(ws, asked)
     assert ws.record(session.session_id).read_session().preset == robot_preset(describe_robot("pony", PONY))
     found = effective_config(session, RewardDraft(source="", config_changes={"learning_rate": 1e-4}))
@@ -82,6 +82,7 @@ def test_a_session_of_an_earlier_p2p_goes_on_as_it_was() -> None:
 
 
 def test_no_request_chooses_it(ws: Workspace) -> None:
-    asked = NewSession(prompt="run forward", preset={"gamma": 0.1})
-    assert completed(ws, asked).preset == {}
-    assert TrainConfig(**completed(ws, asked).preset).gamma == 0.99
+    with pytest.raises(InvalidInput, match="in config"):
+        completed(ws, NewSession(prompt="run forward", preset={"gamma": 0.1}))
+    once = completed(ws, NewSession(prompt="walk forward", env_id=str(PONY)))
+    assert completed(ws, once) == once

@@ -56,10 +56,13 @@ def completed(ws: Workspace, request: NewSession) -> NewSession:
     rough ground is not judged on a level floor.
 
     Raises:
-        UnknownName, InvalidInput: as `find_environment`.
+        UnknownName, InvalidInput: as `find_environment`; or it has a preset of its own.
     """
     spec = find_environment(ws, request.env_id)
-    request = request.model_copy(update={"env_id": spec.env_id, "preset": robot_preset(spec)})
+    of_robot = robot_preset(spec)
+    if request.preset not in ({}, of_robot):
+        raise InvalidInput("preset is filled in by p2p: give settings of your own in config.")
+    request = request.model_copy(update={"env_id": spec.env_id, "preset": of_robot})
     found = _read(ws, request)
     if request.stop_when_clear is None:
         clear = request.author == "builtin" and found is not None and not found.as_much_as_it_can
