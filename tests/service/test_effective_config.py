@@ -36,6 +36,8 @@ def test_a_long_training_is_evaluated_more_often(steps: int, evaluations: int) -
     session = NewSession(env_id="Humanoid-v5", config={"total_timesteps": steps})
     draft = RewardDraft(source="")
     assert next(iter(run_configs(session, draft).values())).num_evals == evaluations
+    often = session.model_copy(update={"preset": {"num_evals": 12}})
+    assert next(iter(run_configs(often, draft).values())).num_evals == max(12, evaluations)
     said = session.model_copy(update={"config": {**session.config, "num_evals": 3}})
     assert next(iter(run_configs(said, draft).values())).num_evals == 3
 

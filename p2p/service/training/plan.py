@@ -186,7 +186,8 @@ def _usual(session: NewSession, steps: int, policy: StartPolicy | None) -> dict[
     """What suits a robot, the length of a training, and a policy that the session itself goes on from."""
     found = {**preset(session.env_id, steps), **session.preset}
     if steps > EVALUATION_STEPS * TrainConfig().num_evals:
-        found |= {"num_evals": min(math.ceil(steps / EVALUATION_STEPS), MOST_EVALUATIONS)}
+        evaluations = min(math.ceil(steps / EVALUATION_STEPS), MOST_EVALUATIONS)
+        found |= {"num_evals": max(evaluations, TrainConfig.model_validate(found).num_evals)}
     if policy is not None and policy.proposed_by:
         found |= {"learning_rate": GOING_ON_RATE * TrainConfig.model_validate(found).learning_rate}
     return found
