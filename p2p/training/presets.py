@@ -77,7 +77,8 @@ _ON_MANY_LEGS: dict[str, object] = {**_SMOOTH, "gamma": 0.98, "num_evals": 12}
 tenth of the steps that it may take: what passes early is seen early."""
 _ON_TWO_LEGS: dict[str, object] = {"log_std_init": -1.0, "gamma": 0.98, "num_evals": 12}
 """The same, found on Unitree's H1."""
-FOUR_LEGS = 4
+_MANY_LEGS = 4
+"""Three are a snake's: those of its ends, and of its middle."""
 LONG = 600_000
 """Steps from which a training is long enough for the settings found at a million."""
 
@@ -104,6 +105,6 @@ def robot_preset(spec: EnvSpec) -> dict[str, object]:
     match len(legs_of(spec)):
         case 1 | 2:
             return dict(_ON_TWO_LEGS)
-        case legs if legs >= FOUR_LEGS:
+        case legs if legs >= _MANY_LEGS:
             return dict(_ON_MANY_LEGS)
     return {}
