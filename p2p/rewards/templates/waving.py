@@ -176,7 +176,10 @@ def _pay(
         "moved_y": moved["y"],
         "moved_z": moved["z"],
         **swung,
-        "far": f"np.clip(({' + '.join(swung)}) / {number(2 * SWING)}, 0.0, 1.0)",
+        "most": _largest([*swung]),
+        # The swing of one joint without that of the others: a hand that circles is never still between two swings.
+        "others": f"{' + '.join(swung)} - most",
+        "far": f"np.clip((most - others) / {number(2 * SWING)}, 0.0, 1.0)",
         "hand_speed": "np.sqrt(moved_x**2 + moved_y**2 + moved_z**2)",
     }
     return terms, definitions
