@@ -29,7 +29,8 @@ STANDS = {"stands_straight", "stands_on_the_floor", "stays_in_place"}
 def player():
     asked = {name for one in AUTHOR.elicit(SENTENCE, HUMANOID).criteria for name in one.predicate.names()}
     names = read_extra_features(asked, HUMANOID)
-    read = {f"velocity_{way}:right_hand" for way in "xyz"} | {part.name for part in names.parts}
+    read = {f"velocity_{way}:right_hand" for way in "xyz"} | {f"joint_velocity:{joint}" for joint in RAISED}
+    read |= {part.name for part in names.parts}
     expressions = {one.text for one in names.expressions}
     return MotionPlayer(HUMANOID, ROBOTS["Humanoid-v5"].settles, np.array(0.0), tuple(read | expressions))
 
@@ -54,10 +55,10 @@ def standing(lean=0.0, lift=0.0, away=0.0, **joints):
     return dict(stage.replay(qpos, np.zeros((steps, HUMANOID.action_dim)), np.full(steps + 1, lift)).features)
 
 
-def swinging(size, hertz):
-    """Angles of an elbow that swings to and fro [rad]."""
+def swinging(size, hertz, ahead=0.0):
+    """Angles of an elbow that swings to and fro [rad]; `ahead` in periods."""
     time = HUMANOID.dt * np.arange(round(5.0 / HUMANOID.dt) + 1)
-    return RAISED["right_elbow"] + size * np.sin(2.0 * np.pi * hertz * time)
+    return RAISED["right_elbow"] + size * np.sin(2.0 * np.pi * (hertz * time + ahead))
 
 
 def missed(features, sentence=SENTENCE):
@@ -109,7 +110,14 @@ def test_the_reward_pays_most_for_a_wave():
             total += float(instance(observation, action, observation, info)[0])
         return total
 
-    assert paid(**RAISED | {"right_elbow": swinging(0.4, 1.5)}) > paid(**RAISED) > paid()
+    wave = RAISED | {"right_elbow": swinging(0.4, 1.5)}
+    assert paid(**wave) > paid(**RAISED) > paid()
+    circle = wave | {"right_shoulder1": swinging(0.3, 1.5, 0.25) - RAISED["right_elbow"] + RAISED["right_shoulder1"]}
+    trembling = [
+        RAISED | {"right_elbow": swinging(size, hertz)} for size, hertz in ((0.3, 4.0), (0.4, 5.0), (0.25, 7.0))
+    ]
+    most = paid(**RAISED) + 0.5 * (paid(**wave) - paid(**RAISED))
+    assert all(paid(**joints) < most for joints in (circle, *trembling)), "a wave is neither a circle nor a tremor"
 
 
 def test_arms_are_found_by_name_and_other_bodies_are_refused():

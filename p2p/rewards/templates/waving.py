@@ -32,6 +32,9 @@ SWING = 0.15
 """Standard deviation, over about a second, of the angle that swings most [rad]: 12 degrees to each side."""
 SWING_SHARE = 0.5
 """Share of the steps in which it has to swing so far: a hand that trembles does not wave."""
+CALM, HURRIED = 20.0, 30.0
+"""Speed of the fastest joint up to which a swing is paid in full, and from which not at all, in standard deviations of
+the largest swing [1/s]: at the middle of a swing those are of 2.25 and of 3.4 times to and fro a second."""
 STEPS = 2_400_000
 """Training steps, at least, as robots on two legs take to move."""
 SHORT_REACH = 1.0
@@ -155,13 +158,14 @@ def _pay(
     """Terms of a reward, and what they read besides the plan's definitions; as `_waves`."""
     moved = {way: f'info["{hand}"] - info["{torso}"]' for way, (hand, torso) in moving.items()}
     swung = {f"swing_{i}": f'info["joint_swing:{joint}"]' for i, joint in enumerate(arm.joints, start=1)}
+    turned = {f"turn_{i}": f'np.abs(info["joint_velocity:{joint}"])' for i, joint in enumerate(arm.joints, start=1)}
     top = number(round(1.5 * high, 3))
     terms = (
         Term("raised", 2.0, f"upright * tolerance(over, {top}, np.inf, {{margin}})",
              rf"U\,\mathrm{{tol}}(z_h - z_s; {top}, \infty)", "a raised hand",
              margin=round(0.6 * standing, 2)),
-        Term("swing", 1.0, f"raised * np.clip(hand_speed / {number(1.5 * FAST)}, 0.0, 1.0) * far",
-             r"R\,\mathrm{clip}(v_h, 0, 1)\,F", "moving the raised hand, and far"),
+        Term("swing", 1.0, f"raised * np.clip(hand_speed / {number(1.5 * FAST)}, 0.0, 1.0) * far * calm",
+             r"R\,\mathrm{clip}(v_h, 0, 1)\,F\,C", "moving the raised hand, far and calmly"),
         Term("straight", 1.0, f'tolerance(info["up"], {number(STRAIGHT + 0.02)}, 1.0, {{margin}})',
              rf"\mathrm{{tol}}(u_z; {STRAIGHT + 0.02:g}, 1)", "standing straight", margin=0.15),
         Term("place", 1.0, 'np.clip(2.0 * info["speed"], 0.0, 1.0)', r"\mathrm{clip}(2v, 0, 1)",
@@ -180,6 +184,9 @@ def _pay(
         # The swing of one joint without that of the others: a hand that circles is never still between two swings.
         "others": f"{' + '.join(swung)} - most",
         "far": f"np.clip((most - others) / {number(2 * SWING)}, 0.0, 1.0)",
+        **turned,
+        "fastest": _largest([*turned]),
+        "calm": f"np.clip(({HURRIED} * most - fastest) / ({HURRIED - CALM} * most + 0.01), 0.0, 1.0)",
         "hand_speed": "np.sqrt(moved_x**2 + moved_y**2 + moved_z**2)",
     }
     return terms, definitions
