@@ -17,18 +17,18 @@ from p2p.service.jobs.ending import end_job, end_training
 from p2p.service.progress.differences import changes_between, common_share
 from p2p.service.progress.listing import find_session
 from p2p.service.progress.session_view import live_training, view_session
+from p2p.service.rewards.criteria import completed
 from p2p.service.rewards.probing import probed
 from p2p.service.rewards.revision import attempt, revise
 from p2p.service.rewards.starting import decide_start
 from p2p.service.rewards.variants import refuse_fixed
 from p2p.service.rewards.writing import check_reward, draft_reward, elicit_intent, try_draft
-from p2p.service.training.environments import environment_of, find_environment
+from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import effective_config, run_configs, session_for
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import CandidateRecords
 from p2p.store.sessions import SessionRecord
-from p2p.training.presets import robot_preset
 
 MAX_SOURCE = 64 * 1024
 """Bytes of a reward's source."""
@@ -150,8 +150,7 @@ def check_reward_source(
     if session_or_env == session_or_env.lower() and "/" not in session_or_env:  # environments have capitals
         session = ws.record(find_session(ws, session_or_env)).read_session()
     else:
-        spec = find_environment(ws, session_or_env)
-        session = NewSession(env_id=spec.env_id, preset=robot_preset(spec), author="given")
+        session = completed(ws, NewSession(env_id=session_or_env, author="given"))
     draft = RewardDraft(source=source)
     intent = ws.record(session.session_id).read_criteria() if isinstance(session, Session) else None
     if prompt:
