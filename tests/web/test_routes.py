@@ -48,6 +48,7 @@ OF_ITERATION = f"{OF_SESSION}/iterations/{{iteration_id}}"
 IN_TRASH = "/api/trash/{entity_id}"
 OF_RUN = "/api/benchmarks/{benchmark_id}"
 POLE = {"prompt": "keep the pole balanced", "env_id": "InvertedPendulum-v5", "start": False}
+PONY = Path(__file__).parents[2] / "examples" / "pony.xml"
 HERE = f"/api/sessions/{SESSION}"
 LOST, LOST_RUN = f"/api/sessions/{NO_SESSION}", "/api/benchmarks/nowhere"
 SEED = (
@@ -151,12 +152,15 @@ def test_two_requests_with_the_same_key_are_one(web: Asking) -> None:
     assert len(web("GET", "/api/sessions").data) == 3
 
 
-def test_they_are_one_too_where_the_environment_is_named_in_short(web: Asking) -> None:
-    short = {**POLE, "env_id": POLE["env_id"].removesuffix("-v5")}
-    once = {"idempotency-key": "short"}
-    first = web("POST", "/api/sessions", once, short)
+@pytest.mark.parametrize(
+    ("prompt", "named"), [(POLE["prompt"], "InvertedPendulum"), ("walk forward", str(PONY))], ids=["in short", "a file"]
+)
+def test_they_are_one_too_where_the_environment_has_an_id_of_its_own(web: Asking, prompt: str, named: str) -> None:
+    asked = {**POLE, "prompt": prompt, "env_id": named}
+    once = {"idempotency-key": "named"}
+    first = web("POST", "/api/sessions", once, asked)
     assert first.status == 201, first.body
-    assert web("POST", "/api/sessions", once, short).data == first.data
+    assert web("POST", "/api/sessions", once, asked).data == first.data
 
 
 def test_criteria_of_ones_own_are_kept(web: Asking) -> None:
