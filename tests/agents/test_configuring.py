@@ -44,6 +44,7 @@ def test_null_sets_a_field_back_to_the_preset() -> None:
     base = TrainConfig(env_id="Hopper-v5", learning_rate=1e-3, gamma=0.9)
     planned = planned_config(base, {"learning_rate": None, "n_epochs": 7})
     assert (planned.learning_rate, planned.gamma, planned.n_epochs) == (5e-4, 0.9, 7)
+    assert planned_config(TrainConfig(env_id="dog-1f2e3d4c"), {"gamma": None}, {"gamma": 0.98}).gamma == 0.98
 
 
 def test_changes_that_do_not_go_together_leave_a_configuration_as_it_is() -> None:
