@@ -129,8 +129,8 @@ class NewSession(Contract):
     configs: dict[str, dict[str, object]] = {"baseline": {}}
     """Named variants trained side by side, each a set of `TrainConfig` fields; the first is the base."""
     preset: SkipJsonSchema[dict[str, object]] = Field(default={}, exclude_if=lambda fields: not fields)
-    """Fields of `TrainConfig` that suit a robot from a model file, of the p2p that began the session, which fills them
-    in; empty for other robots, whose table p2p has (`p2p.training.presets`)."""
+    """Fields of `TrainConfig` that suit the kind of a robot from a model file (`p2p.training.presets.robot_preset`);
+    empty for others. p2p fills them in, and the session keeps them when a later p2p would choose others."""
     n_configs: int = Field(
         default=1, ge=1, le=8, description="Configurations trained side by side: variants of the hyperparameters."
     )

@@ -73,12 +73,12 @@ _LONG_PRESETS: dict[str, dict[str, object]] = {
     "InvertedDoublePendulum-v5": {"learning_rate": 5e-4, "learning_rate_end": 0.0, "n_epochs": 2},
 }
 _ON_MANY_LEGS: dict[str, object] = {**_SMOOTH, "gamma": 0.98, "num_evals": 12}
-"""Found on Unitree's Go1, "move forward"; docs/robots.md has what it buys, there and on other robots. It may learn in a
-tenth of the steps that it may take: what passes early is seen early."""
+"""Found on Unitree's Go1, "move forward"; docs/robots.md has what it buys, there and on other robots. Such a training
+may need a tenth of its steps, and ends when an evaluation shows it: twelve, so that one comes soon."""
 _ON_TWO_LEGS: dict[str, object] = {"log_std_init": -1.0, "gamma": 0.98, "num_evals": 12}
 """The same, found on Unitree's H1."""
 _MANY_LEGS = 4
-"""Three are a snake's: those of its ends, and of its middle."""
+"""Three are the example snake's, which has no legs: the two wheels of its head, and all that follows it."""
 LONG = 600_000
 """Steps from which a training is long enough for the settings found at a million."""
 
