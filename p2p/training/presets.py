@@ -72,10 +72,12 @@ _LONG_PRESETS: dict[str, dict[str, object]] = {
     "Pusher-v5": _MYOPIC,
     "InvertedDoublePendulum-v5": {"learning_rate": 5e-4, "learning_rate_end": 0.0, "n_epochs": 2},
 }
-_ON_MANY_LEGS: dict[str, object] = {**_SMOOTH, "gamma": 0.98, "num_evals": 12}
-"""Found on Unitree's Go1, "move forward"; docs/robots.md has what it buys, there and on other robots. Such a training
-may need a tenth of its steps, and ends when an evaluation shows it: twelve, so that one comes soon."""
-_ON_TWO_LEGS: dict[str, object] = {"log_std_init": -1.0, "gamma": 0.98, "num_evals": 12}
+_OF_A_FILE: dict[str, object] = {"num_evals": 12}
+"""A training of a robot from a model file may need a tenth of its steps, and ends when an evaluation shows it: twelve,
+so that one comes soon."""
+_ON_MANY_LEGS: dict[str, object] = {**_OF_A_FILE, **_SMOOTH, "gamma": 0.98}
+"""Found on Unitree's Go1, "move forward"; docs/robots.md has what it buys, there and on other robots."""
+_ON_TWO_LEGS: dict[str, object] = {**_OF_A_FILE, "log_std_init": -1.0, "gamma": 0.98}
 """The same, found on Unitree's H1."""
 _MANY_LEGS = 4
 """Three are the example snake's, which has no legs: the two wheels of its head, and all that follows it."""
@@ -100,11 +102,12 @@ def robot_preset(spec: EnvSpec) -> dict[str, object]:
     The kind is the number of its legs, of a robot that moves its joints by servos and does not begin lying.
     """
     robot = spec.robot
-    if robot is None or spec.begins_lying or any(control.kind != "position" for control in robot.control):
+    if robot is None:
         return {}
-    match len(legs_of(spec)):
+    walks = not spec.begins_lying and all(control.kind == "position" for control in robot.control)
+    match len(legs_of(spec)) if walks else 0:
         case 1 | 2:
             return dict(_ON_TWO_LEGS)
         case legs if legs >= _MANY_LEGS:
             return dict(_ON_MANY_LEGS)
-    return {}
+    return dict(_OF_A_FILE)

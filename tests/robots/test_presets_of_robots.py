@@ -43,14 +43,14 @@ def test_legs_make_the_kind(pony: EnvSpec) -> None:
 
 
 @pytest.mark.parametrize("file", [SNAKE, ROVER], ids=lambda file: file.stem)
-def test_what_neither_walks_nor_has_servos_keeps_the_defaults(file: Path) -> None:
-    assert robot_preset(describe_robot(file.stem, file)) == {}
+def test_what_neither_walks_nor_has_servos_keeps_the_defaults_and_is_looked_at_as_often(file: Path) -> None:
+    assert robot_preset(describe_robot(file.stem, file)) == {"num_evals": 12}
 
 
 def test_a_robot_that_lies_keeps_the_defaults(pony: EnvSpec) -> None:
     assert pony.robot is not None
     lying = pony.model_copy(update={"robot": pony.robot.model_copy(update={"lying": pony.robot.stance})})
-    assert robot_preset(lying) == {}
+    assert robot_preset(lying) == {"num_evals": 12}
 
 
 def test_robots_of_the_table_have_settings_of_their_own() -> None:
