@@ -251,6 +251,12 @@ class EnvSpec(Contract):
         return self.robot is not None and self.robot.lying is not None
 
     @property
+    def free_joint(self) -> Joint | None:
+        """Joint of a base that moves and turns freely; None where the base is fixed, or moves along axes of its own."""
+        loose = self.robot.loose if self.robot is not None else None
+        return next((joint for joint in self.joints if joint.kind == "free" and joint.body != loose), None)
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the features, in the order of their computation."""
         return tuple(feature.name for feature in self.features)

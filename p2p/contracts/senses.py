@@ -1,4 +1,4 @@
-"""What a robot of one's own senses: its inertial unit, its joints, and what it was last told to do."""
+"""What a robot senses by itself: its inertial unit, its joints, and what it was last told to do."""
 
 from typing import Literal, Self
 
@@ -34,17 +34,16 @@ class Senses(Contract):
         """The senses of a robot; None where its policy sees the simulator's observation.
 
         Raises:
-            InvalidConfig: the environment is not made from a model file.
+            InvalidConfig: the robot has no base that moves freely, and did not come as a model file.
         """
         if observation == "full":
             return None
-        if env.robot is None:
+        root = env.free_joint
+        if env.robot is None and root is None:
             raise InvalidConfig(
-                f'observation is "{observation}" and {env.env_id} is an environment of Gymnasium\'s: expected a robot '
-                'that came as a model file, or observation "full".'
+                f'observation is "{observation}" and {env.env_id} is a robot whose base does not move freely: expected '
+                'one that does, such as Ant-v5, or that came as a model file, or observation "full".'
             )
-        bases = [joint for joint in env.joints if joint.kind == "free" and joint.body != env.robot.loose]
-        root = bases[0] if bases else None
         inner = [joint for joint in env.joints if joint.kind in ("hinge", "slide")]
         return cls(
             root=(root.qpos_index, root.qvel_index) if root is not None else None,
@@ -52,7 +51,7 @@ class Senses(Contract):
             joints=tuple(joint.name for joint in inner),
             positions=tuple(joint.qpos_index for joint in inner),
             velocities=tuple(joint.qvel_index for joint in inner),
-            stance=tuple(env.robot.stance[joint.qpos_index] for joint in inner),
+            stance=tuple(env.robot.stance[joint.qpos_index] if env.robot is not None else 0.0 for joint in inner),
             units=tuple("m" if joint.kind == "slide" else "rad" for joint in inner),
             actions=tuple(actuator.name for actuator in env.action),
         )
@@ -78,5 +77,5 @@ class Senses(Contract):
         for joint, unit in zip(self.joints, self.units, strict=True):
             add(f"velocity.{joint}", f"{unit}/s", "Its velocity.")
         for action in self.actions:
-            add(f"last_action.{action}", "1", "What it was told in the step before, in [-1, 1]; 0 at the start.")
+            add(f"last_action.{action}", "1", "What it was told in the step before; 0 at the start.")
         return tuple(found)

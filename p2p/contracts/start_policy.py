@@ -82,7 +82,7 @@ class StartPolicy(Contract):
         return f"{own:,} steps of its own, after {self.steps:,} of {self.words}: {own + self.steps:,} in all"
 
 
-FIXED = ("net_arch", "activation", "normalize_obs", "clip_obs", "observe", "commands")
+FIXED = ("net_arch", "activation", "normalize_obs", "clip_obs", "observe", "commands", "observation")
 """Fields of `TrainConfig` that a training takes over from the policy that it goes on from; it may draw commands from
 other ranges."""
 

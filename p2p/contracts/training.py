@@ -103,9 +103,10 @@ class TrainConfig(Contract):
     """Velocities that the policy is told to follow, drawn for each episode; None for none. They are appended to what it
     sees, and to the features that rewards and criteria read. Selection and report rollouts draw them too."""
     observation: Observation = "full"
-    """What the policy of a robot from a model file sees: "full" what the simulator knows; "robot" what its own sensors
-    measure (direction of gravity, angular velocity, joints about the stance, last action); "robot_and_velocity" also
-    the velocity of its base, which no sensor measures. Rewards and criteria read the simulator in any case."""
+    """What the policy sees: "full" what the simulator knows; "robot" what the robot's own sensors measure (direction of
+    gravity, angular velocity, joints about the stance, last action); "robot_and_velocity" also the velocity of its
+    base, which no sensor measures. The latter two say nothing of where it faces, and need a robot from a model file or
+    a base that moves freely. Rewards and criteria read the simulator in any case."""
     critic_observation: Literal["same", "full"] = "same"
     """What returns are predicted from: "full" adds all that the simulator knows to what the policy sees, the draws of
     `randomisation` and the ground of a `terrain` around the robot included. It is needed in training alone (Pinto et

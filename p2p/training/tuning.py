@@ -34,6 +34,7 @@ TASK_FIELDS = (
     "curriculum",
     "observe",
     "commands",
+    "observation",
     "side_info",
     "env_kwargs",
 )

@@ -100,6 +100,12 @@ def test_a_sessions_own_commands_take_the_place_of_the_sentences():
     assert draft == AUTHOR.write(intent, told)
 
 
+def test_who_may_turn_is_not_shown_where_it_faces():
+    assert AUTHOR.write(AUTHOR.elicit(SENTENCE, ANT), ANT).config_changes["observation"] == "robot_and_velocity"
+    hopper = load("Hopper-v5")
+    assert "observation" not in AUTHOR.write(AUTHOR.elicit(SENTENCE, hopper), hopper).config_changes
+
+
 def test_a_speed_that_contradicts_the_sessions_commands_is_refused():
     told = commanded(ANT, Commands(velocity_x=(0.0, 0.4)))
     assert AUTHOR.elicit("follow commands up to 0.4 m/s", told).commands == told.commands

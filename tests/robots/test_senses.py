@@ -18,6 +18,7 @@ from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.rollout.episodes import run_episodes
 from p2p.worker.rollout.mirror import find_mirror
 from p2p.worker.rollout.policy_inputs import PolicyInputs
+from p2p.worker.rollout.robot_senses import RobotSenses
 from p2p.worker.rollout.training_env import TrainingEnv
 
 N = 4
@@ -121,10 +122,26 @@ def test_the_replay_script_shows_a_policy_the_same(pony: EnvSpec) -> None:
     assert np.array_equal(shown, rollout.arrays["seen"])
 
 
-def test_an_environment_of_gymnasiums_has_no_senses() -> None:
-    config = TrainConfig(env_id="Ant-v5", observation="robot")
-    with pytest.raises(InvalidConfig, match="expected a robot that came as a model file"):
-        PolicyInputs(config, VecEnv(config, catalog.load("Ant-v5"), 1))
+def test_a_robot_of_gymnasiums_with_a_free_base_has_senses() -> None:
+    ant = catalog.load("Ant-v5")
+    simulation = VecEnv(TrainConfig(env_id="Ant-v5"), ant, 1).simulation
+    simulation.reset([0], [0])
+    senses = Senses.of(ant, "robot_and_velocity")
+    assert senses is not None
+    robot = RobotSenses(senses, 1)
+
+    def seen(yaw: float) -> np.ndarray:
+        qpos = np.r_[0.0, 0.0, 0.75, np.cos(yaw / 2.0), 0.0, 0.0, np.sin(yaw / 2.0), np.linspace(-0.5, 0.5, 8)]
+        return robot.read(simulation.place(0, qpos, np.r_[np.cos(yaw), np.sin(yaw), np.zeros(12)]))[0]
+
+    assert seen(0.0)[:9] == pytest.approx([0, 0, -1, 0, 0, 0, 1, 0, 0])
+    assert seen(1.2) == pytest.approx(seen(0.0))  # it does not see where it faces
+
+
+def test_a_robot_whose_base_moves_along_axes_has_no_senses() -> None:
+    config = TrainConfig(env_id="Hopper-v5", observation="robot")
+    with pytest.raises(InvalidConfig, match="Hopper-v5 is a robot whose base does not move freely: expected one that"):
+        PolicyInputs(config, VecEnv(config, catalog.load("Hopper-v5"), 1))
 
 
 def test_what_it_senses_has_a_mirror_image(pony: EnvSpec) -> None:

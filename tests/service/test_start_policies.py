@@ -136,6 +136,17 @@ def test_the_size_of_the_networks_is_taken_over_unless_another_is_asked_for(ws: 
         require_fit(start, run_configs(other, RewardDraft(source=""), policy=start).values())
 
 
+def test_a_policy_goes_on_with_what_it_saw_whatever_a_reward_asks_to_be_seen(ws: Workspace) -> None:
+    first, _ = judged(ws)
+    start = find_policy(ws, first.session_id).start()
+    asked = RewardDraft(source="", config_changes={"observation": "robot_and_velocity"})
+    require_fit(start, run_configs(POLE, asked, policy=start).values())
+    assert {one.observation for one in run_configs(POLE, asked).values()} == {"robot_and_velocity"}
+    wanted = POLE.model_copy(update={"config": {"observation": "robot"}})
+    with pytest.raises(InvalidConfig, match="observation is 'robot' in this training and 'full' in the policy"):
+        require_fit(start, run_configs(wanted, asked, policy=start).values())
+
+
 def test_what_a_session_goes_on_from_unasked_learns_in_smaller_steps(ws: Workspace) -> None:
     first, _ = judged(ws)
     asked = find_policy(ws, first.session_id).start()

@@ -155,6 +155,8 @@ class RobotFacts:
     """Hinges between its parts."""
     described: bool = False
     """Whether it was described from a model file."""
+    free: bool = False
+    """Whether its base moves and turns freely."""
     standing: float = 1.0
     """Height of the torso in the stance [m]."""
     arms: Mapping[str, Arm] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from p2p.rewards.templates.criteria import (
     on_steps,
     stays_upright,
 )
-from p2p.rewards.templates.plan import Plan, Stage, Template, Term
+from p2p.rewards.templates.plan import IN_ITS_OWN_FRAME, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, jerk, number, refuse, trunk
 from p2p.rewards.templates.top_speeds import beyond
@@ -121,6 +121,7 @@ class Follow(Template):
                 "total_timesteps": body.budgets.get("follow", STEPS),
                 "terminate_when_unhealthy": body.terminates,
                 "commands": commands.model_dump(mode="json", exclude_defaults=True),
+                **(IN_ITS_OWN_FRAME if body.free else {}),
             },
             commands=commands,
             seconds=TRAINED_S,

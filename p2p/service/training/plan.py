@@ -170,7 +170,7 @@ def _layers(
     stop: dict[str, object] = {"stop_at_score": session.pass_threshold} if session.stop_when_clear else {}
     chosen: tuple[tuple[str, dict[str, object]], ...] = (
         ("session", stop),
-        ("reward", _behind_its_curriculum(canonical_names(draft.config_changes), policy)),
+        ("reward", _left_open(canonical_names(draft.config_changes), policy)),
         ("session", canonical_names(session.config)),
         ("training", canonical_names(fields)),
         ("session", {"env_id": session.env_id}),
@@ -193,9 +193,15 @@ def _usual(session: NewSession, steps: int, policy: StartPolicy | None) -> dict[
     return found
 
 
-def _behind_its_curriculum(changes: dict[str, object], policy: StartPolicy | None) -> dict[str, object]:
-    """What a reward asks for; of a curriculum that the policy gone on from has been through, only its end."""
-    if policy is None or policy.curriculum is None or changes.get("curriculum") is None:
+def _left_open(changes: dict[str, object], policy: StartPolicy | None) -> dict[str, object]:
+    """What a reward asks for, as far as the policy that is gone on from leaves it open.
+
+    That policy keeps its observation; of a curriculum that it has been through, only the end is left.
+    """
+    if policy is None:
+        return changes
+    changes = {name: value for name, value in changes.items() if name != "observation"}
+    if policy.curriculum is None or changes.get("curriculum") is None:
         return changes
     try:
         asked = Curriculum.model_validate(changes["curriculum"])
