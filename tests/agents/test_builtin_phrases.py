@@ -57,6 +57,7 @@ SENTENCES = [
     ("Ant", "turn around", (Skill("spin", Params(turns=0.5)),)),
     ("Ant", "turn left half a turn", (Skill("spin", Params(direction=LEFT, turns=0.5)),)),
     ("Ant", "spin right two and a half turns", (Skill("spin", Params(direction=RIGHT, turns=2.5)),)),
+    ("Ant", "turn right two and a half times", (Skill("spin", Params(direction=RIGHT, turns=2.5)),)),
     (
         "Ant",
         "spin left twice then stand still",
@@ -124,6 +125,9 @@ def test_a_sentence_becomes_skills(env: str, sentence: str, skills: tuple[Skill,
         ("Ant", "walk with high steps", "'with high steps' cannot be measured: how high the feet are lifted"),
         ("Ant", "walk to me", "'to me' cannot be measured: there is nothing and nobody else"),
         ("Ant", "jump on the robot", "'on the robot' cannot be measured"),
+        ("Ant", "turn left 1.5", "'1.5' has no unit and is not a whole number of times"),
+        ("Ant", "jump 1.5 times", "'1.5 times' has no unit and is not a whole number of times"),
+        ("Ant", "turn left 90 degrees 1.5 times", "'1.5 times' has no unit and is not a whole number of times"),
     ],
 )
 def test_what_is_not_understood_is_named(env: str, sentence: str, named: str) -> None:

@@ -227,10 +227,8 @@ def _read_quantity(draft: Draft, quantity: NumberWithUnit, before: str) -> None:
     if quantity.value <= 0:
         raise UnknownPhrase(f"{quantity.text!r} must be greater than 0.", Refusal.CONFLICT, (quantity.text,))
     if quantity.kind in ("number", "times"):
-        if quantity.value != round(quantity.value):
-            raise UnknownPhrase(
-                f"{quantity.text!r} has no unit and is not a whole number of times.", Refusal.CONFLICT, (quantity.text,)
-            )
+        if quantity.kind == "number" and not quantity.value.is_integer():
+            raise _no_whole_number(quantity)
         draft.put("times", replace(quantity, kind="times"), quantity.text)
         return
     if quantity.kind == "time":
@@ -421,6 +419,7 @@ _BELONGS_TO = {
 
 
 def _params(draft: Draft, name: str, body: RobotFacts) -> Params:
+    _settle_fraction(draft, name)
     _check_fit(draft, name)
     _count(draft, name)
     low_speed, pace, fastest = _speed_words(draft, body)
@@ -492,6 +491,22 @@ def _check_fit(draft: Draft, name: str) -> None:
             Refusal.CONFLICT,
             (draft.speed.text,),
         )
+
+
+def _settle_fraction(draft: Draft, name: str) -> None:
+    """ "One and a half times" is a number of turns, of a robot that turns; all else is done a whole number of times."""
+    said = draft.times
+    if said is None or said.value.is_integer():
+        return
+    if name != "spin" or draft.turns is not None:
+        raise _no_whole_number(said)
+    draft.turns, draft.times = replace(said, kind="turns"), None
+
+
+def _no_whole_number(said: NumberWithUnit) -> UnknownPhrase:
+    return UnknownPhrase(
+        f"{said.text!r} has no unit and is not a whole number of times.", Refusal.CONFLICT, (said.text,)
+    )
 
 
 def _count(draft: Draft, name: str) -> None:
