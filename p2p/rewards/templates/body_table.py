@@ -150,7 +150,7 @@ _ANT = RobotFacts(
     jump=JumpLimits(0.15, 0.3, 0.5, 2.0, 1.0, 0.5, drift=2.0),
     budgets={
         "move": 300_000,
-        "follow": 1_800_000,
+        "follow": 3_000_000,
         "still": 120_000,
         "posture": 200_000,
         "jump": 600_000,

@@ -1,8 +1,9 @@
 """Template: follow commands of velocity, and of heading and height where a session has them.
 
 The reward is that of legged_gym (Rudin et al., Learning to walk in minutes using massively parallel deep reinforcement
-learning, 2022, table 2): exp(-error^2 / sigma) of the velocity in the heading's frame and, at half the weight, of the
-yaw rate, less prices for going up and down, effort and changing actions.
+learning, 2022, table 2): exp(-error^2 / sigma) of the velocity in the heading's frame and of the yaw rate, less prices
+for going up and down, effort and changing actions. The yaw rate has three quarters of the velocity's weight, where
+theirs has half: at half, an ant did not learn to turn in 1.8 million steps.
 """
 
 from math import inf, sqrt
@@ -213,7 +214,7 @@ def _terms(commands: Commands, body: RobotFacts) -> list[Term]:
         found.append(
             Term(
                 "turn",
-                0.75 * body.main_weight,
+                1.1 * body.main_weight,
                 f"upright * {near.format('yaw_rate_error')}",
                 rf"{u}\exp(-(e_\omega/{turn:g})^2)",
                 "turning at the commanded rate",
