@@ -159,13 +159,14 @@ def _pay(
     moved = {way: f'info["{hand}"] - info["{torso}"]' for way, (hand, torso) in moving.items()}
     swung = {f"swing_{i}": f'info["joint_swing:{joint}"]' for i, joint in enumerate(arm.joints, start=1)}
     turned = {f"turn_{i}": f'np.abs(info["joint_velocity:{joint}"])' for i, joint in enumerate(arm.joints, start=1)}
-    top = number(round(1.5 * high, 3))
+    top, speed = number(round(1.5 * high, 3)), number(1.5 * FAST)
     terms = (
         Term("raised", 2.0, f"upright * tolerance(over, {top}, np.inf, {{margin}})",
              rf"U\,\mathrm{{tol}}(z_h - z_s; {top}, \infty)", "a raised hand",
              margin=round(0.6 * standing, 2)),
-        Term("swing", 1.0, f"raised * np.clip(hand_speed / {number(1.5 * FAST)}, 0.0, 1.0) * far * calm",
-             r"R\,\mathrm{clip}(v_h, 0, 1)\,F\,C", "moving the raised hand, far and calmly"),
+        Term("swing", 1.0, f"raised * np.clip(hand_speed / {speed}, 0.0, 1.0) * far * calm",
+             rf"\mathrm{{raised}}\,\mathrm{{clip}}(v_h/{speed}, 0, 1)\,\mathrm{{far}}\,\mathrm{{calm}}",
+             "moving the raised hand, far and calmly"),
         Term("straight", 1.0, f'tolerance(info["up"], {number(STRAIGHT + 0.02)}, 1.0, {{margin}})',
              rf"\mathrm{{tol}}(u_z; {STRAIGHT + 0.02:g}, 1)", "standing straight", margin=0.15),
         Term("place", 1.0, 'np.clip(2.0 * info["speed"], 0.0, 1.0)', r"\mathrm{clip}(2v, 0, 1)",
