@@ -17,6 +17,7 @@ from p2p.contracts.job import JobSpec
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import EventName, NewSession, SessionStatus
+from p2p.service.progress.details import why_it_stopped
 from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions import driving
@@ -211,3 +212,14 @@ def test_a_reward_handed_in_at_a_terminal_never_waits_for_a_caller(ws: Workspace
     name = create_session(ws, POLE.model_copy(update={"author": "given"}), reward="x = 1\n").session_id
     assert not view_session(ws, name).by_caller
     assert main(["watch", name, "--runs-dir", str(ws.runs.path)]) == 2
+
+
+def test_a_driver_that_fails_without_a_word_is_told_of_in_whole_sentences(
+    ws: Workspace, record: SessionRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driving, "DRIVER", ("{python}", "-c", "raise SystemExit(3)"))
+    start_session(ws, record.session_id)
+    while not ws.backend.status(record.driver_dir).state.finished:
+        pass
+    message = str(why_it_stopped(ws, record.session_id))
+    assert "ended before its session did: It ended without a word in its log. Its log is in" in message
