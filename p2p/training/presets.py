@@ -3,6 +3,8 @@
 The figures come from trainings of half a minute to a minute on one core.
 """
 
+from collections.abc import Mapping
+
 from p2p.contracts.env import EnvSpec, legs_of
 
 _LONG_ROLLOUTS: dict[str, object] = {
@@ -85,15 +87,16 @@ LONG = 600_000
 """Steps from which a training is long enough for the settings found at a million."""
 
 
-def preset(env_id: str, total_timesteps: int = 0) -> dict[str, object]:
+def preset(env_id: str, total_timesteps: int = 0, of_robot: Mapping[str, object] = {}) -> dict[str, object]:
     """Fields of `TrainConfig` that suit an environment; none, which is its defaults, for an unknown one.
 
     Args:
         env_id: Which environment.
         total_timesteps: Length of the training; short ones have settings of their own.
+        of_robot: What suits a robot from a model file, as `robot_preset` or its session has it.
     """
     long = _LONG_PRESETS.get(env_id, {}) if total_timesteps >= LONG else {}
-    return {**_PRESETS.get(env_id, {}), **long}
+    return {**_PRESETS.get(env_id, {}), **long, **of_robot}
 
 
 def robot_preset(spec: EnvSpec) -> dict[str, object]:

@@ -45,7 +45,7 @@ def planned_config(
         changes: New values, by the names of the fields.
         of_robot: `preset` of the session.
     """
-    usual = TrainConfig.model_validate({"env_id": base.env_id, **preset(base.env_id, base.total_timesteps), **of_robot})
+    usual = TrainConfig.model_validate({"env_id": base.env_id, **preset(base.env_id, base.total_timesteps, of_robot)})
     wanted = {name: getattr(usual, name, None) if value is None else value for name, value in changes.items()}
     try:
         return TrainConfig.model_validate({**base.model_dump(), **wanted})

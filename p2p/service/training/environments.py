@@ -37,7 +37,7 @@ def list_environments() -> tuple[EnvSpec, ...]:
 
 def default_config(spec: EnvSpec) -> TrainConfig:
     """Training configuration of an environment where nothing is said."""
-    return parse_config({**preset(spec.env_id), **robot_preset(spec), "env_id": spec.env_id})
+    return parse_config({**preset(spec.env_id, of_robot=robot_preset(spec)), "env_id": spec.env_id})
 
 
 def find_environment(ws: Workspace, name: str) -> EnvSpec:

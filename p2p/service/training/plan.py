@@ -184,7 +184,7 @@ def _layers(
 
 def _usual(session: NewSession, steps: int, policy: StartPolicy | None) -> dict[str, object]:
     """What suits a robot, the length of a training, and a policy that the session itself goes on from."""
-    found = {**preset(session.env_id, steps), **session.preset}
+    found = preset(session.env_id, steps, session.preset)
     if steps > EVALUATION_STEPS * TrainConfig().num_evals:
         evaluations = min(math.ceil(steps / EVALUATION_STEPS), MOST_EVALUATIONS)
         found |= {"num_evals": max(evaluations, TrainConfig.model_validate(found).num_evals)}
