@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from robot_files import PONY, SNAKE
 
-from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.contracts.env import EnvSpec, legs_of
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.reward import RewardDraft
@@ -87,14 +86,3 @@ def test_no_request_chooses_it(ws: Workspace) -> None:
         completed(ws, NewSession(prompt="run forward", preset={"gamma": 0.1}))
     once = completed(ws, NewSession(prompt="walk forward", env_id=str(PONY)))
     assert completed(ws, once) == once
-
-
-def test_a_robot_from_a_file_that_turns_is_not_shown_where_it_faces(pony: EnvSpec) -> None:
-    def seen(sentence: str, spec: EnvSpec) -> object:
-        author = BuiltinAuthor()
-        return author.write(author.elicit(sentence, spec), spec).config_changes.get("observation", "full")
-
-    assert seen("turn left 90 degrees", pony) == "robot_and_velocity"
-    assert seen("turn left 90 degrees", catalog.load("Ant-v5")) == "full"
-    assert seen("turn left 90 degrees, then walk forward", pony) == "full"
-    assert seen("walk forward", pony) == "full"

@@ -23,7 +23,7 @@ from p2p.rewards.templates.criteria import (
     on_steps,
     stays_upright,
 )
-from p2p.rewards.templates.plan import IN_ITS_OWN_FRAME, Plan, Stage, Template, Term
+from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, jerk, number, refuse, trunk
 from p2p.rewards.templates.top_speeds import beyond
@@ -61,6 +61,9 @@ STILL = 0.25
 MISSED_SHARE = 0.25
 MOVING_SHARE = 0.1
 """Shares of the time in which a command to go may be missed, and one to stand: it takes a second to change over."""
+SEEN = "robot_and_velocity"
+"""What the policy of a robot that may turn sees: its velocity in its own frame, and not where it faces. The simulator's
+state has both in the world's frame, so that what was learnt at one heading is of no use at the next."""
 NO_COMMAND = 0.02
 """Commands below it say nothing [m/s, rad/s]."""
 TURNING = f'np.clip(info["command_heading"], -{YAW_TOP:g}, {YAW_TOP:g})'
@@ -122,7 +125,7 @@ class Follow(Template):
                 "total_timesteps": body.budgets.get("follow", STEPS),
                 "terminate_when_unhealthy": body.terminates,
                 "commands": commands.model_dump(mode="json", exclude_defaults=True),
-                **(IN_ITS_OWN_FRAME if body.free else {}),
+                **({"observation": SEEN} if body.free else {}),
             },
             commands=commands,
             seconds=TRAINED_S,

@@ -15,9 +15,6 @@ LONGEST_S = 20.0
 """Longest episode that is judged [s]."""
 SOON = Milestone(feature="time", amount=1.5)
 """End of a step that says nothing of its own."""
-IN_ITS_OWN_FRAME: Mapping[str, object] = {"observation": "robot_and_velocity"}
-"""Of a `recipe`: the policy sees its velocity in its own frame, and not where it faces. The simulator's state has both
-in the world's frame, so that what was learnt at one heading is of no use at the next."""
 
 
 @dataclass(frozen=True, slots=True)

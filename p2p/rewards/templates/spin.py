@@ -16,7 +16,7 @@ from p2p.rewards.templates.criteria import (
     stays_near,
     stays_upright,
 )
-from p2p.rewards.templates.plan import IN_ITS_OWN_FRAME, LONGEST_S, Plan, Stage, Template, Term
+from p2p.rewards.templates.plan import LONGEST_S, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Manner, Params
 from p2p.rewards.templates.terms import effort, gate, gate_latex, number, refuse
 
@@ -188,7 +188,6 @@ class Spin(Template):
             recipe={
                 "total_timesteps": body.budget("spin") * (SEVERAL if several else 1),
                 "terminate_when_unhealthy": body.terminates,
-                **(IN_ITS_OWN_FRAME if body.described and body.free and stage.alone else {}),
             },
             tells=("displacement_x", "displacement_y")
             if asked.exact and stage.first and "move" not in stage.then
