@@ -7,9 +7,14 @@ from robot_files import PONY
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.reward import RewardDraft
 from p2p.contracts.senses import Senses
+from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
+from p2p.service.rewards.writing import check_reward
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.store.policy import NumpyPolicy
 from p2p.worker.description.describe import describe_robot
 from p2p.worker.engine.vec_env import VecEnv
@@ -142,6 +147,15 @@ def test_a_robot_whose_base_moves_along_axes_has_no_senses() -> None:
     config = TrainConfig(env_id="Hopper-v5", observation="robot")
     with pytest.raises(InvalidConfig, match="Hopper-v5 is a robot whose base does not move freely: expected one that"):
         PolicyInputs(config, VecEnv(config, catalog.load("Hopper-v5"), 1))
+
+
+def test_a_session_of_such_a_robot_is_refused_before_it_trains(ws: Workspace) -> None:
+    asked = NewSession(prompt="walk forward", env_id="Hopper-v5", config={"observation": "robot"})
+    with pytest.raises(InvalidConfig, match="Hopper-v5 is a robot whose base does not move freely"):
+        create_session(ws, asked)
+    reward = RewardDraft(source="", config_changes={"observation": "robot"})
+    with pytest.raises(InvalidConfig, match="Hopper-v5 is a robot whose base does not move freely"):
+        check_reward(ws, ws.runs.path / "check", NewSession(env_id="Hopper-v5"), reward, None)
 
 
 def test_what_it_senses_has_a_mirror_image(pony: EnvSpec) -> None:

@@ -8,6 +8,7 @@ from p2p.contracts.errors import InvalidConfig, InvalidReward, TrainingFailed
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Repairer
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
+from p2p.contracts.senses import Senses
 from p2p.contracts.session import EventName, NewSession
 from p2p.contracts.work import CheckRequest
 from p2p.rewards.definitions import commanded
@@ -130,6 +131,7 @@ def check_reward(
     """
     config = base_config(session, draft_with_commands(draft, session, intent))
     spec = commanded(environment_of(ws, session), config.commands)
+    Senses.of(spec, config.observation)  # refuses a robot that has none
     if config.observe is not None:
         config.observe.require(spec)
     if config.start_states is not None:

@@ -9,6 +9,7 @@ from p2p.contracts.intent import Intent, Preview, Understanding
 from p2p.contracts.protocols import SentenceReader
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import RewardDraft
+from p2p.contracts.senses import Senses
 from p2p.contracts.session import NewSession, Session, SessionStatus
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.jobs import packages
@@ -127,6 +128,7 @@ def check_request(ws: Workspace, request: NewSession, intent: Intent | None) -> 
     spec = environment_of(ws, request, intent)
     for config in run_configs(request, RewardDraft(source="")).values():
         packages.require_learner(config.learner)
+        Senses.of(spec, config.observation)  # refuses a robot that has none
         if config.terrain is not None:
             config.terrain.require(spec)
     if intent is not None or not request.prompt.strip() or writes_by_model(request):
