@@ -29,8 +29,8 @@ moved forward with seeds 1, 2 and 3, and was clear after 750,000 and 600,000 wit
 seed 3 failed. A gripper was 5 mm too far from its box after 500,000 with seed 1. A Go1 jumped in 39 of 50 rollouts
 after 900,000 with seed 1, and in 48 and 47 after a million with seeds 1 and 2; it stood up from its side in 27 and 17
 after 3 million, and with seed 1 in 32 after 6. Trained with its preset it turned left by 90 degrees in 8 and 39 after
-300,000, and in 41 and 45 after a million. It followed commands in 43 after 1.1 million with seed 1, and in 37 and 45
-after 2.5 with seeds 2 and 3."""
+300,000, and in 41 and 45 after a million; it followed commands with seeds 1, 2 and 3 in 42, 43 and 26 after 1.2
+million, and in 46, 45 and 39 with 2.5."""
 OF_FALLING_ROBOTS = {"still": 1_500_000}
 """The same of those that fall from their stance when nothing moves. A G1, seed 1, fell in every rollout after 300,000
 steps, stayed up in a quarter of them after 750,000 and in all after 1.1 million, and stood still after 1.2 million."""
