@@ -141,6 +141,8 @@ class RobotFacts:
     """Torso height below which a robot from a model file has fallen [m]."""
     budgets: Mapping[str, int] = field(default_factory=dict)
     """Skill -> training steps."""
+    settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Skill -> fields of `TrainConfig` that it needs other than the robot's preset has them."""
     sequence_budget: int = 0
     """Fewest training steps of a sequence."""
     judged_s: float = 5.0

@@ -126,6 +126,7 @@ class Follow(Template):
                 "terminate_when_unhealthy": body.terminates,
                 "commands": commands.model_dump(mode="json", exclude_defaults=True),
                 **({"observation": SEEN} if body.free else {}),
+                **body.settings.get("follow", {}),
             },
             commands=commands,
             seconds=TRAINED_S,
