@@ -494,7 +494,7 @@ def _check_fit(draft: Draft, name: str) -> None:
 
 
 def _settle_fraction(draft: Draft, name: str) -> None:
-    """ "One and a half times" is a number of turns, of a robot that turns; all else is done a whole number of times."""
+    """Read "turn one and a half times" as a number of turns; all but a spin is done a whole number of times."""
     said = draft.times
     if said is None or said.value.is_integer():
         return

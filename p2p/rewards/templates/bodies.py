@@ -142,7 +142,7 @@ class RobotFacts:
     budgets: Mapping[str, int] = field(default_factory=dict)
     """Skill -> training steps."""
     settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """Skill -> fields of `TrainConfig` that it needs other than the robot's preset has them."""
+    """Skill -> fields of `TrainConfig` that take the place of those of the robot's preset."""
     sequence_budget: int = 0
     """Fewest training steps of a sequence."""
     judged_s: float = 5.0
