@@ -7,11 +7,14 @@ from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.analysis.predicates import measure
 from p2p.contracts.commands import Commands
 from p2p.contracts.errors import UnknownPhrase
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import NewSession
 from p2p.envs.catalog import load
 from p2p.rewards.definitions import commanded
 from p2p.rewards.expression_values import evaluate
 from p2p.rewards.formulas import tracking
 from p2p.rewards.part_features import read_extra_features
+from p2p.service.training.plan import effective_config
 
 AUTHOR = BuiltinAuthor()
 ANT = load("Ant-v5")
@@ -104,6 +107,13 @@ def test_who_may_turn_is_not_shown_where_it_faces():
     assert AUTHOR.write(AUTHOR.elicit(SENTENCE, ANT), ANT).config_changes["observation"] == "robot_and_velocity"
     hopper = load("Hopper-v5")
     assert "observation" not in AUTHOR.write(AUTHOR.elicit(SENTENCE, hopper), hopper).config_changes
+
+
+def test_an_ant_begins_with_less_noise_than_its_preset_has():
+    draft = AUTHOR.write(AUTHOR.elicit(SENTENCE, ANT), ANT)
+    session = NewSession(env_id="Ant-v5", prompt=SENTENCE)
+    usual = effective_config(session, RewardDraft(source="", config_changes={"total_timesteps": 3_000_000}))
+    assert usual.preset["log_std_init"] > effective_config(session, draft).reward["log_std_init"]
 
 
 def test_a_speed_that_contradicts_the_sessions_commands_is_refused():
