@@ -44,6 +44,11 @@ def test_a_dry_run_asks_no_model(capsys: Capture) -> None:
     assert "it was not asked now" in capsys.readouterr().out
 
 
+def test_a_word_that_begins_with_another_letter_is_not_offered(capsys: Capture) -> None:
+    assert main(["criteria", "walk to the ball"]) == 2
+    assert "Did you mean" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "words", [["criteria", "run foward"], ["run", "run foward", "--dry-run"], ["run", "run foward"]]
 )

@@ -105,7 +105,7 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
     (
         Mark(Kind.UNMEASURED, "nothing measures that yet"),
         "skip / limp / hobble / waddle / stagger / shuffle / moonwalk / dance / cartwheel / strut / wiggle / "
-        "lie / sit / kneel / roll / climb / kick / fall",
+        "handstand / headstand / lie / sit / kneel / roll / climb / kick / fall",
     ),
     *(
         (
@@ -126,8 +126,8 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
     (
         Mark(Kind.SKILL, "still"),
         "stand still / stand / stay still / keep still / hold still / remain still / stop / freeze / stay in place / "
-        "stay where you are / stay where it is / remain in place / stay put / do nothing / rest / hold position / "
-        "remain standing / stay standing / keep standing",
+        "stay where you are / stay where it is / remain in place / stay put / do nothing / rest / wait / pause / "
+        "hold position / remain standing / stay standing / keep standing",
     ),
     (
         Mark(Kind.SKILL, "upright"),
@@ -255,7 +255,7 @@ _UNMEASURED: tuple[tuple[str, str], ...] = (
     (
         _HEAD,
         "head / your head / the head / on your head / head first / with your head / with the head / nose / your nose / "
-        "the nose / with your nose / with the nose / headstand / handstand / chin",
+        "the nose / with your nose / with the nose / chin",
     ),
     (
         _LYING,
@@ -287,6 +287,8 @@ _UNMEASURED: tuple[tuple[str, str], ...] = (
     ("such a path is not measured yet; say 'in a circle to the left' or 'in a straight line'",
      "zigzag / in a zigzag / in zigzags / in a figure eight / in a square / in a spiral / in an s shape / in a curve / "
      "in a zig zag / around / about"),
+    ("how far it is from a place is measured only where it is to stay; say 'in place'",
+     "the start / from the start / of the start / to the start / at the start / the starting point"),
     ("what goes on is not said; say the steps in their order, with 'then' between them",
      "and so on / and so forth / etc / et cetera"),
     ("there is nothing and nobody else; say a direction, such as 'forward'",
