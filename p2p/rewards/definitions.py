@@ -224,6 +224,12 @@ def commanded(spec: EnvSpec, commands: Commands | None) -> EnvSpec:
     return spec.model_copy(update={"features": (*plain, *told, *errors)})
 
 
+def with_any_command(spec: EnvSpec) -> EnvSpec:
+    """An environment with the features of every command, for what is checked before the commands are chosen."""
+    plain = tuple(feature for feature in spec.features if feature.name not in COMMAND_FEATURES)
+    return spec.model_copy(update={"features": (*plain, *_COMMANDED, *_ERRORS)})
+
+
 _ON_THE_FLOOR = frozenset(
     {
         "clearance",

@@ -1,4 +1,5 @@
 import time
+from typing import Any
 
 import pytest
 from shared_sessions import BALANCE
@@ -38,6 +39,13 @@ def _to_end(ws: Workspace, session_id: str) -> SessionView:
         (NewSession(prompt="run", config={"gamma": 2}), InvalidConfig, "gamma"),
         (NewSession(prompt="run", configs={"a": {"n_envs": 0}}), InvalidConfig, "n_envs"),
         (NewSession(prompt="run", author="oracle"), UnknownName, "author"),
+        (NewSession(prompt="run", config={"end_when": ["pich >= 1"]}), InvalidConfig, "Did you mean 'pitch'"),
+        (NewSession(prompt="run", config={"end_when": ["command_velocity_x >= 1"]}), InvalidConfig, "does not measure"),
+        (
+            NewSession(prompt="run", config={"start_states": {"planned": {"goal": ["pich >= 1"]}}}),
+            InvalidConfig,
+            "start_states.planned.goal: 'pich', which HalfCheetah-v5 does not measure",
+        ),
     ],
 )
 def test_a_request_that_cannot_work_is_refused_and_leaves_nothing(
@@ -47,6 +55,24 @@ def test_a_request_that_cannot_work_is_refused_and_leaves_nothing(
         create_session(ws, request_)
     assert list_sessions(ws) == ()
     assert [path for path in ws.runs.path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"prompt": "follow velocity commands"},
+        {"prompt": "do as told", "author": "openai:gpt-5.4"},
+        {"prompt": "run", "config": {"commands": {"velocity_x": [0.0, 1.0]}}},
+    ],
+)
+def test_trainings_may_end_by_a_command_where_there_is_one_or_may_be(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    ends = {"end_when": ["velocity_error - command_velocity_x >= 1"], **asked.get("config", {})}
+    request = NewSession.model_validate({"env_id": "Hopper-v5", **asked, "config": ends})
+    assert preview(ws, request).env_id == "Hopper-v5"
+    assert create_session(ws, request).config == ends
 
 
 def test_without_a_sentence_no_verdict_can_be_clear(ws: Workspace) -> None:

@@ -8,16 +8,15 @@ from p2p.contracts.errors import InvalidConfig, InvalidReward, TrainingFailed
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Repairer
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
-from p2p.contracts.senses import Senses
 from p2p.contracts.session import EventName, NewSession
 from p2p.contracts.work import CheckRequest
 from p2p.rewards.definitions import commanded
-from p2p.rewards.part_features import require_bounds
 from p2p.service.jobs.worker_jobs import run_to_end
 from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.variants import settled
 from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import base_config, draft_with_commands, intent_with_commands
+from p2p.service.training.requirements import require_of_robot
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -131,21 +130,7 @@ def check_reward(
     """
     config = base_config(session, draft_with_commands(draft, session, intent))
     spec = commanded(environment_of(ws, session), config.commands)
-    Senses.of(spec, config.observation)  # refuses a robot that has none
-    if config.observe is not None:
-        config.observe.require(spec)
-    if config.start_states is not None:
-        config.start_states.require(spec)
-        if config.start_states.planned is not None:
-            require_bounds(config.start_states.planned.goal, spec, "start_states.planned.goal")
-    if config.terrain is not None:
-        config.terrain.require(spec)
-    require_bounds(config.end_when, spec)
-    require_bounds(config.end_when_lost, spec, "end_when_lost")
-    if config.curriculum is not None:
-        config.curriculum.require(spec)
-        for name, goal in config.curriculum.goals.items():
-            require_bounds(goal, spec, name)
+    require_of_robot(config, spec)
     check = IterationRecord(directory)
     check.save_env_spec(spec)
     check.save_reward_source(draft.source)

@@ -9,8 +9,8 @@ from p2p.contracts.intent import Intent, Preview, Understanding
 from p2p.contracts.protocols import SentenceReader
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import RewardDraft
-from p2p.contracts.senses import Senses
 from p2p.contracts.session import NewSession, Session, SessionStatus
+from p2p.rewards.definitions import commanded, with_any_command
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.jobs import packages
 from p2p.service.models.session_models import require_models
@@ -20,6 +20,7 @@ from p2p.service.rewards.criteria import completed
 from p2p.service.sessions.preview import preview_of
 from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import intent_with_commands, run_configs
+from p2p.service.training.requirements import require_of_robot
 from p2p.service.training.start_policies import RESUMES_NOTHING, KeptPolicy, require_fit, require_same_interface
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
@@ -125,15 +126,24 @@ def check_request(ws: Workspace, request: NewSession, intent: Intent | None) -> 
             f"{request.candidates} candidates. Language models write several: "
             f"{Remedy.CHOOSE_AUTHOR.of()}; or leave candidates at 1."
         )
+    if intent is None and request.prompt.strip() and not writes_by_model(request):
+        intent = _understood(ws, request, environment_of(ws, request)).intent
+    require_of_its_robot(ws, request, intent)
+    return intent and intent_with_commands(intent, request.config)
+
+
+def require_of_its_robot(ws: Workspace, request: NewSession, intent: Intent | None) -> None:
+    """Refuse what a session's own configurations ask of the robot in vain, before anything is written or trained.
+
+    Raises:
+        InvalidConfig, MissingExtra: naming it.
+    """
     spec = environment_of(ws, request, intent)
+    if intent is None and writes_by_model(request):  # which has yet to say what is commanded
+        spec = with_any_command(spec)
     for config in run_configs(request, RewardDraft(source="")).values():
         packages.require_learner(config.learner)
-        Senses.of(spec, config.observation)  # refuses a robot that has none
-        if config.terrain is not None:
-            config.terrain.require(spec)
-    if intent is not None or not request.prompt.strip() or writes_by_model(request):
-        return intent and intent_with_commands(intent, request.config)
-    return intent_with_commands(_understood(ws, request, spec).intent, request.config)
+        require_of_robot(config, spec if config.commands is None else commanded(spec, config.commands))
 
 
 def start_of(ws: Workspace, request: NewSession) -> KeptPolicy | None:
@@ -180,12 +190,12 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
     request = completed(ws, request)
     spec = environment_of(ws, request, intent)
     start_of(ws, request)
-    if intent is not None:
-        return preview_of(request, spec, Understanding(intent=intent), None, ws.runs, _slots(ws))
-    if writes_by_model(request):
-        return preview_of(request, spec, None, None, ws.runs, _slots(ws))
+    if intent is not None or writes_by_model(request):
+        require_of_its_robot(ws, request, intent)
+        known = None if intent is None else Understanding(intent=intent)
+        return preview_of(request, spec, known, None, ws.runs, _slots(ws))
     understood = _understood(ws, request, spec)
-    intent_with_commands(understood.intent, request.config)
+    require_of_its_robot(ws, request, intent_with_commands(understood.intent, request.config))
     draft = ws.author(request.author).write(understood.intent, spec)
     return preview_of(request, spec, understood, draft, ws.runs, _slots(ws))
 

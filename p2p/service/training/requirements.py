@@ -1,0 +1,33 @@
+"""What training configurations ask of a robot."""
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.senses import Senses
+from p2p.contracts.training import TrainConfig
+from p2p.rewards.part_features import require_bounds
+
+
+def require_of_robot(config: TrainConfig, spec: EnvSpec) -> None:
+    """Refuse a configuration that asks for what a robot does not have.
+
+    Args:
+        config: What is asked for.
+        spec: The robot, with the features of its commands.
+
+    Raises:
+        InvalidConfig: naming the field, and what the robot has.
+    """
+    Senses.of(spec, config.observation)  # refuses a robot that has none
+    if config.observe is not None:
+        config.observe.require(spec)
+    if config.start_states is not None:
+        config.start_states.require(spec)
+        if config.start_states.planned is not None:
+            require_bounds(config.start_states.planned.goal, spec, "start_states.planned.goal")
+    if config.terrain is not None:
+        config.terrain.require(spec)
+    require_bounds(config.end_when, spec)
+    require_bounds(config.end_when_lost, spec, "end_when_lost")
+    if config.curriculum is not None:
+        config.curriculum.require(spec)
+        for name, goal in config.curriculum.goals.items():
+            require_bounds(goal, spec, name)
