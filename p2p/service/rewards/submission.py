@@ -25,6 +25,7 @@ from p2p.service.rewards.variants import refuse_fixed
 from p2p.service.rewards.writing import check_reward, draft_reward, elicit_intent, try_draft
 from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import effective_config, run_configs, session_for
+from p2p.service.training.requirements import require_of_robot
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import CandidateRecords
@@ -106,8 +107,10 @@ def hand_in(ws: Workspace, session_id: str, given: Submission) -> DraftReport:
             inherited = _inherited(record, number, given, based_on)
             changes = {**canonical_names(inherited), **canonical_names(given.config_changes)}
             draft = RewardDraft(source=given.source, config_changes=changes, reasoning=given.reasoning.strip())
-        for each in run_configs(session, draft).values():  # refused before anything is deleted for it
+        configs = run_configs(session, draft).values()  # refused before anything is deleted for it
+        for each in configs:
             packages.require_learner(each.learner)
+        require_of_robot(environment_of(ws, session, intent), configs)
         end_training(ws, record.iteration(number))  # of a job that was lost, runs may go on
         candidates = CandidateRecords(record.iteration(number))
         for directory in (record.iteration(number).check_dir, *candidates.job_dirs()):

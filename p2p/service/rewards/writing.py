@@ -130,7 +130,7 @@ def check_reward(
     """
     config = base_config(session, draft_with_commands(draft, session, intent))
     spec = commanded(environment_of(ws, session), config.commands)
-    require_of_robot(config, spec)
+    require_of_robot(spec, [config])
     check = IterationRecord(directory)
     check.save_env_spec(spec)
     check.save_reward_source(draft.source)

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Mapping
 
 from p2p.contracts.background import JobKind, JobTicket, JobView, StartTraining, TrainingRequest
+from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import Busy, InvalidConfig, InvalidInput
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.remedies import Remedy
@@ -30,9 +31,10 @@ from p2p.service.sessions.driving import (
     start_driver,
     stop_session,
 )
-from p2p.service.training.environments import describe_environment
+from p2p.service.training.environments import describe_environment, environment_of
 from p2p.service.training.iteration import configs_by_run, settled_aggregation, train
 from p2p.service.training.plan import session_for
+from p2p.service.training.requirements import require_of_robot
 from p2p.service.training.start_policies import (
     RESUMES_NOTHING,
     KeptPolicy,
@@ -99,12 +101,13 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
             )
         told = _go_on_with(ws, iteration, start)
         chosen, policy = _policy_to_go_on_from(ws, record, iteration, told, anew=told is start)
-        wanted = _training_configs(record, iteration, told, policy)
+        robot = environment_of(ws, record.read_session(), record.read_criteria())
+        wanted = _training_configs(robot, record, iteration, told, policy)
         _require_fit(ws, record, chosen, policy, wanted)
         backend = choose_backend(ws, record, told.backend)
         set_priority(ws, session_id, told.priority)
         require_free_disk(ws)
-        require_free_memory(ws, wanted.values(), describe_environment(ws, record.read_session().env_id), backend)
+        require_free_memory(ws, wanted.values(), robot, backend)
         _reopen(ws, record, iteration)
         if chosen is not None or policy is None:
             iteration.start_policy.discard()
@@ -286,7 +289,7 @@ def _require_fit(
 
 
 def _training_configs(
-    record: SessionRecord, iteration: IterationRecord, start: StartTraining, policy: StartPolicy | None
+    robot: EnvSpec, record: SessionRecord, iteration: IterationRecord, start: StartTraining, policy: StartPolicy | None
 ) -> dict[str, TrainConfig]:
     """Configuration of every run by its name; refuses what could only fail later."""
     seeds = start.seeds or ()
@@ -300,6 +303,7 @@ def _training_configs(
     wanted = configs_by_run(iteration, session_for(record, iteration.number), draft, start, policy)
     for config in wanted.values():
         packages.require_learner(config.learner)
+    require_of_robot(robot, wanted.values())
     return wanted
 
 

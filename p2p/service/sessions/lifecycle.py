@@ -10,7 +10,7 @@ from p2p.contracts.protocols import SentenceReader
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session, SessionStatus
-from p2p.rewards.definitions import commanded, with_any_command
+from p2p.rewards.definitions import with_any_command
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.jobs import packages
 from p2p.service.models.session_models import require_models
@@ -141,9 +141,10 @@ def require_of_its_robot(ws: Workspace, request: NewSession, intent: Intent | No
     spec = environment_of(ws, request, intent)
     if intent is None and writes_by_model(request):  # which has yet to say what is commanded
         spec = with_any_command(spec)
-    for config in run_configs(request, RewardDraft(source="")).values():
+    configs = run_configs(request, RewardDraft(source="")).values()
+    for config in configs:
         packages.require_learner(config.learner)
-        require_of_robot(config, spec if config.commands is None else commanded(spec, config.commands))
+    require_of_robot(spec, configs)
 
 
 def start_of(ws: Workspace, request: NewSession) -> KeptPolicy | None:

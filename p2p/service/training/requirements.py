@@ -1,21 +1,29 @@
 """What training configurations ask of a robot."""
 
+from collections.abc import Iterable
+
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.senses import Senses
 from p2p.contracts.training import TrainConfig
+from p2p.rewards.definitions import commanded
 from p2p.rewards.part_features import require_bounds
 
 
-def require_of_robot(config: TrainConfig, spec: EnvSpec) -> None:
-    """Refuse a configuration that asks for what a robot does not have.
+def require_of_robot(spec: EnvSpec, configs: Iterable[TrainConfig]) -> None:
+    """Refuse configurations that ask for what a robot does not have.
 
     Args:
-        config: What is asked for.
-        spec: The robot, with the features of its commands.
+        spec: The robot, with the features of the commands that it follows where a configuration gives none.
+        configs: What is asked for.
 
     Raises:
         InvalidConfig: naming the field, and what the robot has.
     """
+    for config in configs:
+        _require(config, spec if config.commands is None else commanded(spec, config.commands))
+
+
+def _require(config: TrainConfig, spec: EnvSpec) -> None:
     Senses.of(spec, config.observation)  # refuses a robot that has none
     if config.observe is not None:
         config.observe.require(spec)
