@@ -89,9 +89,10 @@ other ranges."""
 
 MOST_LINES = 0.3
 """Share of a reward's lines of code in which one that changed little differs, at most."""
-LEAST_SCORE = 0.3
-"""Score from which a policy is gone on from unasked: one that does hardly any of what was asked is as often stuck as
-on its way."""
+LEAST_SCORE = 0.5
+LEAST_SHARE = 0.2
+"""A policy is gone on from unasked where it scores as much by each required criterion, or so many of its rollouts met
+all of them. Below both it is usually stuck in what scores by itself, such as standing still."""
 NEEDS_ZERO = (*(name for name in FIXED if name != "commands"), "log_std_init", "learner", "env_kwargs")
 """Fields of `TrainConfig` whose change has no effect, or no place, in a policy that exists already."""
 

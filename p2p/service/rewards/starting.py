@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from p2p.contracts.intent import score_in_words, share_in_words
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import RewardDraft
-from p2p.contracts.start_policy import LEAST_SCORE, MOST_LINES, NEEDS_ZERO, StartDecision
+from p2p.contracts.start_policy import LEAST_SCORE, LEAST_SHARE, MOST_LINES, NEEDS_ZERO, StartDecision
 from p2p.contracts.training import canonical_names
 from p2p.service.training.start_policies import judged_policy
 from p2p.store.sessions import SessionRecord
@@ -78,10 +78,13 @@ def _against(
         return _in_words(changed)
     if fields:
         return f"a change of {', '.join(fields)} needs a new policy"
-    if (judgment.intent_score or 0.0) < LEAST_SCORE:
+    required = [score for score in judgment.criteria if score.required]
+    worst = min((score.score for score in required), default=judgment.intent_score or 0.0)
+    if worst < LEAST_SCORE and (judgment.success_rate or 0.0) < LEAST_SHARE:
         return (
-            f"the policy of iteration {based_on} scored {score_in_words(judgment.intent_score)}, and below "
-            f"{score_in_words(LEAST_SCORE)} a policy is as often stuck as on its way"
+            f"the policy of iteration {based_on} scored {score_in_words(worst)} by the criterion it misses most, and "
+            f"{share_in_words(judgment.success_rate or 0.0)} of its rollouts met all; below "
+            f"{score_in_words(LEAST_SCORE)} and {share_in_words(LEAST_SHARE)} a policy is stuck"
         )
     if tried := _tried(record, based_on):
         return f"iteration {tried} went on from the policy of iteration {based_on} and did not get better"
