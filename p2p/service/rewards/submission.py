@@ -12,7 +12,6 @@ from p2p.contracts.reward import Revision, RewardDraft, RewardReport
 from p2p.contracts.session import EventName, NewSession, Session, SessionStatus
 from p2p.contracts.start_policy import StartDecision
 from p2p.contracts.training import canonical_names
-from p2p.service.jobs import packages
 from p2p.service.jobs.ending import end_job, end_training
 from p2p.service.progress.differences import changes_between, common_share
 from p2p.service.progress.listing import find_session
@@ -25,7 +24,7 @@ from p2p.service.rewards.variants import refuse_fixed
 from p2p.service.rewards.writing import check_reward, draft_reward, elicit_intent, try_draft
 from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import effective_config, run_configs, session_for
-from p2p.service.training.requirements import require_of_robot
+from p2p.service.training.requirements import require_trainable
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import CandidateRecords
@@ -107,10 +106,8 @@ def hand_in(ws: Workspace, session_id: str, given: Submission) -> DraftReport:
             inherited = _inherited(record, number, given, based_on)
             changes = {**canonical_names(inherited), **canonical_names(given.config_changes)}
             draft = RewardDraft(source=given.source, config_changes=changes, reasoning=given.reasoning.strip())
-        configs = run_configs(session, draft).values()  # refused before anything is deleted for it
-        for each in configs:
-            packages.require_learner(each.learner)
-        require_of_robot(environment_of(ws, session, intent), configs)
+        # Refused before anything is deleted for it.
+        require_trainable(environment_of(ws, session, intent), run_configs(session, draft).values())
         end_training(ws, record.iteration(number))  # of a job that was lost, runs may go on
         candidates = CandidateRecords(record.iteration(number))
         for directory in (record.iteration(number).check_dir, *candidates.job_dirs()):

@@ -16,7 +16,7 @@ from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.variants import settled
 from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import base_config, draft_with_commands, intent_with_commands
-from p2p.service.training.requirements import require_of_robot
+from p2p.service.training.requirements import require_trainable
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -130,7 +130,7 @@ def check_reward(
     """
     config = base_config(session, draft_with_commands(draft, session, intent))
     spec = commanded(environment_of(ws, session), config.commands)
-    require_of_robot(spec, [config])
+    require_trainable(spec, [config])
     check = IterationRecord(directory)
     check.save_env_spec(spec)
     check.save_reward_source(draft.source)

@@ -11,7 +11,6 @@ from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import Priority, SessionStatus
 from p2p.contracts.start_policy import FROM_ZERO, StartPolicy
 from p2p.contracts.training import TrainConfig
-from p2p.service.jobs import packages
 from p2p.service.jobs.ending import end_job, end_training
 from p2p.service.jobs.free_space import require_free_disk, require_free_memory
 from p2p.service.jobs.waiting import in_turn, let_others_go
@@ -34,7 +33,7 @@ from p2p.service.sessions.driving import (
 from p2p.service.training.environments import describe_environment, environment_of
 from p2p.service.training.iteration import configs_by_run, settled_aggregation, train
 from p2p.service.training.plan import session_for
-from p2p.service.training.requirements import require_of_robot
+from p2p.service.training.requirements import require_trainable
 from p2p.service.training.start_policies import (
     RESUMES_NOTHING,
     KeptPolicy,
@@ -301,9 +300,7 @@ def _training_configs(
     draft = iteration.read_draft()
     assert draft is not None, "an accepted reward has a draft"
     wanted = configs_by_run(iteration, session_for(record, iteration.number), draft, start, policy)
-    for config in wanted.values():
-        packages.require_learner(config.learner)
-    require_of_robot(robot, wanted.values())
+    require_trainable(robot, wanted.values())
     return wanted
 
 

@@ -20,7 +20,7 @@ from p2p.service.rewards.criteria import completed
 from p2p.service.sessions.preview import preview_of
 from p2p.service.training.environments import environment_of
 from p2p.service.training.plan import intent_with_commands, run_configs
-from p2p.service.training.requirements import require_of_robot
+from p2p.service.training.requirements import require_trainable
 from p2p.service.training.start_policies import RESUMES_NOTHING, KeptPolicy, require_fit, require_same_interface
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
@@ -128,23 +128,16 @@ def check_request(ws: Workspace, request: NewSession, intent: Intent | None) -> 
         )
     if intent is None and request.prompt.strip() and not writes_by_model(request):
         intent = _understood(ws, request, environment_of(ws, request)).intent
-    require_of_its_robot(ws, request, intent)
+    _check_configs(ws, request, intent)
     return intent and intent_with_commands(intent, request.config)
 
 
-def require_of_its_robot(ws: Workspace, request: NewSession, intent: Intent | None) -> None:
-    """Refuse what a session's own configurations ask of the robot in vain, before anything is written or trained.
-
-    Raises:
-        InvalidConfig, MissingExtra: naming it.
-    """
+def _check_configs(ws: Workspace, request: NewSession, intent: Intent | None) -> None:
+    """Refuse a session's own configurations where they could only fail later."""
     spec = environment_of(ws, request, intent)
     if intent is None and writes_by_model(request):  # which has yet to say what is commanded
         spec = with_any_command(spec)
-    configs = run_configs(request, RewardDraft(source="")).values()
-    for config in configs:
-        packages.require_learner(config.learner)
-    require_of_robot(spec, configs)
+    require_trainable(spec, run_configs(request, RewardDraft(source="")).values())
 
 
 def start_of(ws: Workspace, request: NewSession) -> KeptPolicy | None:
@@ -192,11 +185,11 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
     spec = environment_of(ws, request, intent)
     start_of(ws, request)
     if intent is not None or writes_by_model(request):
-        require_of_its_robot(ws, request, intent)
+        _check_configs(ws, request, intent)
         known = None if intent is None else Understanding(intent=intent)
         return preview_of(request, spec, known, None, ws.runs, _slots(ws))
     understood = _understood(ws, request, spec)
-    require_of_its_robot(ws, request, intent_with_commands(understood.intent, request.config))
+    _check_configs(ws, request, intent_with_commands(understood.intent, request.config))
     draft = ws.author(request.author).write(understood.intent, spec)
     return preview_of(request, spec, understood, draft, ws.runs, _slots(ws))
 

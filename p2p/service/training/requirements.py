@@ -1,4 +1,4 @@
-"""What training configurations ask of a robot."""
+"""What training configurations need: a learner that is installed, and a robot that has what they ask for."""
 
 from collections.abc import Iterable
 
@@ -7,23 +7,26 @@ from p2p.contracts.senses import Senses
 from p2p.contracts.training import TrainConfig
 from p2p.rewards.definitions import commanded
 from p2p.rewards.part_features import require_bounds
+from p2p.service.jobs import packages
 
 
-def require_of_robot(spec: EnvSpec, configs: Iterable[TrainConfig]) -> None:
-    """Refuse configurations that ask for what a robot does not have.
+def require_trainable(spec: EnvSpec, configs: Iterable[TrainConfig]) -> None:
+    """Refuse configurations that could only fail in their training.
 
     Args:
         spec: The robot, with the features of the commands that it follows where a configuration gives none.
         configs: What is asked for.
 
     Raises:
-        InvalidConfig: naming the field, and what the robot has.
+        InvalidConfig: the robot does not have what a field asks for; the message names both.
+        MissingExtra: the learner is not installed.
     """
     for config in configs:
-        _require(config, spec if config.commands is None else commanded(spec, config.commands))
+        packages.require_learner(config.learner)
+        _require_of_robot(config, spec if config.commands is None else commanded(spec, config.commands))
 
 
-def _require(config: TrainConfig, spec: EnvSpec) -> None:
+def _require_of_robot(config: TrainConfig, spec: EnvSpec) -> None:
     Senses.of(spec, config.observation)  # refuses a robot that has none
     if config.observe is not None:
         config.observe.require(spec)
