@@ -287,8 +287,9 @@ _UNMEASURED: tuple[tuple[str, str], ...] = (
     ("such a path is not measured yet; say 'in a circle to the left' or 'in a straight line'",
      "zigzag / in a zigzag / in zigzags / in a figure eight / in a square / in a spiral / in an s shape / in a curve / "
      "in a zig zag / around / about"),
-    ("how far it is from a place is measured only where it is to stay; say 'in place'",
-     "the start / from the start / of the start / to the start / at the start / the starting point"),
+    ("a place is not measured but the spot where it begins; say 'in place'",
+     "the start / from the start / of the start / to the start / at the start / the starting point / "
+     + " / ".join(f"{stay} in {where}" for stay in ("stay", "remain", "hold") for where in ("a circle", "circles"))),
     ("what goes on is not said; say the steps in their order, with 'then' between them",
      "and so on / and so forth / etc / et cetera"),
     ("there is nothing and nobody else; say a direction, such as 'forward'",
