@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from p2p.contracts.judgment import Judgment, Provenance, Verdict
+from p2p.contracts.intent import Comparison
+from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
 from p2p.contracts.training import RunSummary
 
 
@@ -38,3 +39,24 @@ def judgment(**fields: Any) -> Judgment:
         "provenance": Provenance(judge="code", code_hash="0" * 16),
     }
     return Judgment(**usual | fields)
+
+
+def criterion_score(**fields: Any) -> CriterionScore:
+    """Of a required lower bound that every rollout meets."""
+    usual: dict[str, Any] = {
+        "key": "speed",
+        "title": "Speed",
+        "required": True,
+        "weight": 1.0,
+        "value": 2.0,
+        "low": 1.5,
+        "high": 2.5,
+        "comparison": Comparison.AT_LEAST,
+        "threshold": 1.0,
+        "upper": None,
+        "unit": "m/s",
+        "score": 1.0,
+        "met_share": 1.0,
+        "met": True,
+    }
+    return CriterionScore(**usual | fields)

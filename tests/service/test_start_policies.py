@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 from finished_iterations import judgment, leave_training
+from made_up import criterion_score
 
 from p2p.contracts.curriculum import Curriculum
 from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
-from p2p.contracts.intent import Comparison
-from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.reward import Revision, RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.contracts.start_policy import LEAST_SCORE, MOST_LINES, PolicyName, StartPolicy
@@ -202,32 +201,13 @@ def test_otherwise_it_begins_from_zero_and_says_why(
     assert why in decision.reason
 
 
-def criterion(score: float, required: bool = True) -> CriterionScore:
-    return CriterionScore(
-        key="one",
-        title="One",
-        required=required,
-        weight=1.0,
-        value=0.0,
-        low=0.0,
-        high=0.0,
-        comparison=Comparison.AT_LEAST,
-        threshold=1.0,
-        upper=None,
-        unit="m",
-        score=score,
-        met_share=0.0,
-        met=False,
-    )
-
-
 @pytest.mark.parametrize(("worst", "share", "goes_on"), [(0.0, 0.1, False), (0.0, 0.2, True), (0.5, 0.0, True)])
 def test_a_policy_that_does_nothing_of_one_thing_asked_for_is_stuck_however_well_it_scores(
     ws: Workspace, worst: float, share: float, goes_on: bool
 ) -> None:
     record, run = judged(ws)
     made = judgment(run.iteration_id, 0.9, STEPS)
-    scores = (criterion(1.0), criterion(worst), criterion(0.0, required=False))
+    scores = (criterion_score(), criterion_score(score=worst), criterion_score(score=0.0, required=False))
     record.iteration(1).save_judgment(made.model_copy(update={"criteria": scores, "success_rate": share}))
     assert (decide_start(record, 1, HEAVIER, {}).from_iteration == 1) is goes_on
 

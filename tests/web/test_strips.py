@@ -1,5 +1,5 @@
 import pytest
-from made_up import judgment
+from made_up import criterion_score, judgment
 
 from p2p.contracts.intent import Comparison
 from p2p.contracts.judgment import CriterionScore, RolloutScore
@@ -7,22 +7,7 @@ from p2p.web.pages.strips import EDGE, WIDTH, strip
 
 
 def criterion(comparison: Comparison = Comparison.AT_LEAST, upper: float | None = None) -> CriterionScore:
-    return CriterionScore(
-        key="speed",
-        title="Speed",
-        required=True,
-        weight=1,
-        value=2.0,
-        low=1.5,
-        high=2.5,
-        comparison=comparison,
-        threshold=1.0,
-        upper=upper,
-        unit="m/s",
-        score=1,
-        met_share=1,
-        met=True,
-    )
+    return criterion_score(comparison=comparison, upper=upper)
 
 
 def rollouts(values: list[float | None]) -> list[RolloutScore]:
