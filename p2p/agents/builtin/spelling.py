@@ -8,7 +8,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
     A word of up to seven letters may differ by one slip, a longer one by two; a slip is a letter too many, too few, or
     wrong, or two neighbours swapped. In words of up to four letters a wrong letter makes another word ("hill", "will")
-    and is no slip. Nor is a first letter that is another one ("ball", "all"). Ties go to the shorter.
+    and is no slip. A wrong, missing or added first letter is none either ("ball", "all"). Ties go to the shorter.
     """
     limit = 1 if len(word) <= 7 else 2
     if len(word) < 3:

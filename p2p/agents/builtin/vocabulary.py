@@ -287,7 +287,7 @@ _UNMEASURED: tuple[tuple[str, str], ...] = (
     ("such a path is not measured yet; say 'in a circle to the left' or 'in a straight line'",
      "zigzag / in a zigzag / in zigzags / in a figure eight / in a square / in a spiral / in an s shape / in a curve / "
      "in a zig zag / around / about"),
-    ("a place is not measured but the spot where it begins; say 'in place'",
+    ("no place is measured, except for the spot where it begins; say 'in place'",
      "the start / from the start / of the start / to the start / at the start / the starting point / "
      + " / ".join(f"{stay} in {where}" for stay in ("stay", "remain", "hold") for where in ("a circle", "circles"))),
     ("what goes on is not said; say the steps in their order, with 'then' between them",
